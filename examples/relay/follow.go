@@ -133,10 +133,16 @@ func (p *program) makeSubscriber() {
 	}
 }
 
-// subscribe subscribes to the topics of the configuration, and to no others.
+// subscribe subscribes to the topics of the configuration, and to no others, as soon as
+// the store can be written.
 func (p *program) subscribe(ctx context.Context) error {
+	protocols.AwaitAll(ctx, []*notify.Subscriber{p.subscriber}, p.subscribeTo, func(err error) { p.complain(err.Error()) })
+	return nil
+}
+
+func (p *program) subscribeTo(ctx context.Context, subscriber *notify.Subscriber) error {
 	var old []string
-	for s, err := range p.subscriber.Subscriptions(ctx) {
+	for s, err := range subscriber.Subscriptions(ctx) {
 		if err != nil {
 			return err
 		}
@@ -145,7 +151,7 @@ func (p *program) subscribe(ctx context.Context) error {
 		}
 	}
 	for _, topic := range old {
-		if err := p.subscriber.Unsubscribe(ctx, topic); err != nil {
+		if err := subscriber.Unsubscribe(ctx, topic); err != nil {
 			return err
 		}
 	}
@@ -153,7 +159,7 @@ func (p *program) subscribe(ctx context.Context) error {
 		if f.hub == "" {
 			continue
 		}
-		if err := p.subscriber.Subscribe(ctx, f.topic, f.hub); err != nil {
+		if err := subscriber.Subscribe(ctx, f.topic, f.hub); err != nil {
 			return errors.Join(errors.New(websync.RedactURL(f.topic)), err)
 		}
 	}

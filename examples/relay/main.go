@@ -58,7 +58,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 		if p.settings, err = parseOptions(args); err != nil {
 			return exitDone, err
 		}
-		p.log = slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		p.log = p.logger(slog.LevelWarn)
 		if p.page, err = cli.OpenPage(p.Report, "harvest "); err != nil {
 			return exitDone, err
 		}
@@ -81,8 +81,12 @@ func (p *program) withStore(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, closeStore()) }()
-	p.store = store
+	return p.relay(ctx, spec, store)
+}
 
+// relay harvests into the store and publishes it until the context ends.
+func (p *program) relay(ctx context.Context, spec cli.Store, store harvest.Store) error {
+	p.store = store
 	client := fetch.New(store)
 	client.Rate, client.AllowPrivate = p.Rate, p.AllowPrivate
 	for _, f := range p.followers {
@@ -101,6 +105,7 @@ func (p *program) withStore(ctx context.Context) (err error) {
 	p.scheduler = &schedule.Scheduler{
 		Harvester:   &harvest.Harvester{Store: store, Fetcher: client, Hooks: harvest.JoinHooks(p.recorder.Hooks(), p.page.Hooks())},
 		Concurrency: p.Concurrency,
+		Log:         p.logger(slog.LevelError), // Ended reports the runs
 		Ended: func(source harvest.Source, report *harvest.Report, err error) {
 			p.ended(source, &runreport.Run{Report: report, Err: err, Interrupted: err != nil && ctx.Err() != nil, Lasts: spec.Kind != "mem"})
 		},
@@ -138,7 +143,7 @@ func (p *program) serve(ctx context.Context) error {
 	work := func(run func(context.Context) error) {
 		working.Go(func() {
 			if err := run(ctx); err != nil && ctx.Err() == nil {
-				cancel(err) // the store fails
+				cancel(err) // and waiting does not help
 			}
 		})
 	}
@@ -248,6 +253,11 @@ func (p *program) ended(source harvest.Source, run *runreport.Run) {
 	if errors.Is(run.Err, websync.ErrNotDocument) {
 		p.forget(source.Key())
 	}
+}
+
+// logger returns what writes records of a level and above to standard error.
+func (p *program) logger(level slog.Level) *slog.Logger {
+	return slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: level}))
 }
 
 // complain writes to standard error.

@@ -32,10 +32,11 @@ text, makes the source with that URL run. At notify/websub/ are the callbacks fo
 
 A signal ends the runs where they are, lets answers that are being sent end, and stops the program. It may also be killed
 at any time: the next start goes on from there. When sources are due is kept in the store. A source that cannot be found
-yet is looked for again after 1, 2, 4 and more minutes, at most an hour. The program harvest may work on the same store, for
-example with -approve to carry out deletions that were withheld.
+yet is looked for again after 1, 2, 4 and more minutes, at most an hour. While the database is away, readers are answered
+with 500 or 503 and no run begins; when it is back, the program goes on by itself, within about a minute. The program
+harvest may work on the same store, for example with -approve to carry out deletions that were withheld.
 
-Exit status: 0 stopped by a signal; 2 wrong usage or configuration, or the store or the address could not be used, or
+Exit status: 0 stopped by a signal; 2 wrong usage or configuration, or the store could not be opened or the address used, or
 standard output could not be written.
 `
 

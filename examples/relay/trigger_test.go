@@ -1,12 +1,16 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -14,7 +18,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sqlitestore"
 	"github.com/websync-go/websync/internal/testkit"
 )
@@ -193,4 +201,83 @@ func TestStop(t *testing.T) {
 	close(release)
 	launch(t, f, args...)
 	newReader(&atom.Source{URL: f.URL + "/feed.atom", Name: testkit.Src}).follows(t, u)
+}
+
+// A feeble store fails while down is set.
+type feeble struct {
+	harvest.Store
+	down atomic.Bool
+}
+
+func (f *feeble) err() error {
+	if f.down.Load() {
+		return errors.New("no connection to the server")
+	}
+	return nil
+}
+
+func (f *feeble) State(ctx context.Context, key string) ([]byte, error) {
+	if err := f.err(); err != nil {
+		return nil, err
+	}
+	return f.Store.State(ctx, key)
+}
+
+func (f *feeble) Swap(ctx context.Context, key string, old, new []byte) error {
+	if err := f.err(); err != nil {
+		return err
+	}
+	return f.Store.Swap(ctx, key, old, new)
+}
+
+func (f *feeble) Head(ctx context.Context) (websync.Head, error) {
+	if err := f.err(); err != nil {
+		return websync.Head{}, err
+	}
+	return f.Store.Head(ctx)
+}
+
+// TestStoreAway: while the store fails, readers are answered so, and the relay goes on
+// when the store does.
+func TestStoreAway(t *testing.T) {
+	u := newUpstream(t, "atom")
+	u.put("a.txt", "a")
+	var err error
+	stdout, stderr := new(buffer), new(buffer)
+	p := &program{stdout: stdout, stderr: stderr, log: slog.New(slog.DiscardHandler)}
+	p.settings, err = parseOptions([]string{configured(t, `{"store": "mem", "addr": "127.0.0.1:0", "status": "127.0.0.1:0",
+		"publish": [{"protocol": "atom"}], "sources": [{"url": %q, "protocol": "atom", "every": "5ms", "interval": "0s"}]}`, u.entry)})
+	require.NoError(t, err)
+	store := &feeble{Store: memstore.New()}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- p.relay(ctx, cli.Store{Kind: "mem"}, store) }()
+	defer func() {
+		cancel()
+		assert.ErrorIs(t, <-done, context.Canceled)
+	}()
+	eventually(t, func() bool { return strings.HasSuffix(stdout.String(), "\n") })
+	entry := strings.TrimSpace(stdout.String())
+	reader := newReader(&atom.Source{URL: entry, Name: testkit.Src})
+	reader.follows(t, u)
+	_, page, _ := strings.Cut(stderr.String(), "status page at ")
+	page, _, _ = strings.Cut(page, "\n")
+	get := func(url string) int {
+		resp, err := http.Get(url)
+		if !assert.NoError(t, err) {
+			return 0
+		}
+		defer resp.Body.Close()
+		return resp.StatusCode
+	}
+
+	store.down.Store(true)
+	eventually(t, func() bool { return strings.Contains(stderr.String(), "schedule: store failed") })
+	assert.Equal(t, http.StatusInternalServerError, get(entry))
+	eventually(t, func() bool { return get(page) == http.StatusServiceUnavailable })
+	u.put("b.txt", "b")
+
+	store.down.Store(false)
+	eventually(t, func() bool { return get(entry) == http.StatusOK })
+	reader.follows(t, u)
 }
