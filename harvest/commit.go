@@ -22,6 +22,7 @@ type committer struct {
 	mu      sync.Mutex
 	claim   *Claim
 	unsaved map[string][]byte // values of the Fetcher that no Commit has stored yet
+	lost    error             // of the first Commit that the Store failed to apply
 }
 
 func (c *committer) renew(ctx context.Context) error {
@@ -54,7 +55,12 @@ func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, er
 		time.Sleep(time.Duration(try) * 100 * time.Millisecond)
 	}
 	if err != nil {
-		return nil, &storeError{err}
+		err = &StoreError{err}
+		cancelled := aborted(ctx, err) && c.run.ending.Err() == nil
+		if c.lost == nil && !cancelled && !errors.Is(err, ErrFenced) {
+			c.lost = err
+		}
+		return nil, err
 	}
 	if len(conflicts) > 0 {
 		return conflicts, b.checkConflicts(conflicts)
@@ -77,7 +83,7 @@ func (b *Batch) checkConflicts(ids []string) error {
 	}
 	for _, id := range ids {
 		if !changed[id] {
-			return &storeError{fmt.Errorf("a Commit returned a conflict %.200q that is in no Put or Touch of the batch", id)}
+			return &StoreError{fmt.Errorf("a Commit returned a conflict %.200q that is in no Put or Touch of the batch", id)}
 		}
 	}
 	return nil
@@ -125,9 +131,8 @@ func (c *committer) saveState(ctx context.Context) error {
 
 // commit is the fourth stage: it collects finished slots and commits them together with
 // the checkpoint that they cover.
-func (p *pipe) commit(ctx context.Context) error {
-	// finished slots are committed even if the run is cancelled
-	ctx = context.WithoutCancel(ctx)
+func (p *pipe) commit(context.Context) error {
+	ctx := p.ending // finished slots are committed even if the run is cancelled
 	var c collection
 	tick := time.NewTicker(commitAge)
 	defer tick.Stop()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/outlast"
 )
 
 // Each calls fn with every change of the log that consumer has not processed, oldest
@@ -23,7 +24,9 @@ import (
 //
 // WaitLog waits for more changes.
 func Each(ctx context.Context, store Store, consumer string, fn func(websync.Item) error) error {
-	e := &follower{store: store, key: "harvest/each/" + consumer}
+	ending, ended := outlast.Context(ctx, endTime)
+	defer ended()
+	e := &follower{store: store, key: "harvest/each/" + consumer, ending: ending}
 	if err := e.load(ctx); err != nil {
 		return fmt.Errorf("harvest: consumer %s: %w", consumer, err)
 	}
@@ -40,6 +43,8 @@ type follower struct {
 	saved []byte // the cursor as it stands in the Store
 	at    cursor
 	since int // changes since then
+
+	ending context.Context // for saving when that of the caller has ended
 }
 
 // A cursor is the position of a consumer: after this number of this generation. Its time
@@ -84,11 +89,11 @@ func (f *follower) follow(ctx context.Context, fn func(websync.Item) error) erro
 			err = f.read(ctx, fn)
 		}
 		if err != nil && err != errDropped {
-			return errors.Join(err, f.save(context.WithoutCancel(ctx)))
+			return errors.Join(err, f.save(f.ending))
 		}
 		head, headErr := f.store.Head(ctx)
 		if headErr != nil || f.at.Generation == head.Generation {
-			return errors.Join(err, headErr, f.save(context.WithoutCancel(ctx)))
+			return errors.Join(err, headErr, f.save(f.ending))
 		}
 		f.at.Generation, f.at.Seq = head.Generation, 0
 		f.since++

@@ -72,7 +72,7 @@ func (p *pipe) runJob(ctx context.Context, job *Job) error {
 // that needs the bytes that came with its event can't, since a task does not hold them.
 // An error ends the run.
 func (p *pipe) fail(ctx context.Context, s *slot, needsCame bool, err error) error {
-	var store *storeError
+	var store *StoreError
 	switch {
 	case aborted(ctx, err):
 		return context.Cause(ctx)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/outlast"
 )
 
 // A Harvester brings a Store in step with Sources. Its fields must not change while it is
@@ -103,7 +104,8 @@ type Budget struct {
 // carries out the tasks that are due. The Report is never nil. The error is for what ends
 // a run: the source could not be read, the Store failed, the claim is held by another or
 // lost, the context ended. What was committed before stays, and the next run goes on from
-// there.
+// there. When the context has ended, Run stores what it has got, for which it has 10
+// seconds.
 func (h *Harvester) Run(ctx context.Context, src Source) (*Report, error) {
 	return h.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error {
 		if err := r.list(ctx, cmp.Or(h.patience, 10*time.Second)); err != nil {
@@ -188,11 +190,16 @@ func (r *run) named(err error) error {
 // A claimFunc makes the claim that a run commits under.
 type claimFunc func(*run, context.Context) (*Claim, error)
 
+// endTime is how long a cancelled run has to store what it has got and to release what it
+// holds, however many calls of the Store that takes.
+const endTime = 10 * time.Second
+
 // begin makes a claim, and returns a context that ends when the claim is lost.
 func (r *run) begin(ctx context.Context, claim claimFunc) (_ context.Context, err error) {
 	if r.commits.claim, err = claim(r, ctx); err != nil {
 		return ctx, r.named(err)
 	}
+	r.ending, r.ended = outlast.Context(ctx, endTime)
 	ctx, r.cancel = context.WithCancelCause(ctx)
 	r.goBeside(ctx, func(ctx context.Context) { r.keepClaim(ctx, r.commits.renew) })
 	r.goBeside(ctx, r.reportProgress)
@@ -249,7 +256,11 @@ func (r *run) end(ctx context.Context, err error) error {
 	}
 	r.cancel(nil)
 	r.beside.Wait()
-	err = r.release(context.WithoutCancel(ctx), err)
+	defer r.ended()
+	err = r.release(r.ending, err)
+	if e := r.count(r.ending); e != nil && err == nil {
+		err = e
+	}
 	if v := r.caught.Load(); v != nil {
 		panic(v)
 	}
@@ -261,25 +272,40 @@ func (r *run) end(ctx context.Context, err error) error {
 	return nil
 }
 
-// release stores what the Fetcher wants stored, counts the tasks that are left, and
-// releases the claims, even if one of these steps panics.
+// release stores what the Fetcher wants stored, and releases the claims, even if that
+// panics.
 func (r *run) release(ctx context.Context, err error) (joined error) {
 	defer func() {
-		if r.workClaim != nil {
-			joined = errors.Join(joined, r.h.Store.Release(ctx, r.workClaim))
+		for _, claim := range []*Claim{r.workClaim, r.commits.claim} {
+			if claim == nil {
+				continue
+			}
+			if e := r.h.Store.Release(ctx, claim); e != nil {
+				joined = errors.Join(joined, &StoreError{e})
+			}
 		}
-		joined = errors.Join(joined, r.h.Store.Release(ctx, r.commits.claim))
 	}()
 	if e := r.commits.saveState(ctx); e != nil && err == nil {
 		err = e
 	}
+	if lost := r.commits.lost; lost != nil && !errors.Is(err, lost) {
+		err = errors.Join(err, lost)
+	}
+	return err
+}
+
+// count fills in the report what the run leaves. It comes after release: if it takes too
+// long after a cancellation, nothing is held.
+func (r *run) count(ctx context.Context) error {
 	store := r.h.Store
 	if r.dry != nil {
 		store = r.dry.store.Store
 	}
-	err = errors.Join(err, r.report.countLeft(ctx, store))
-	if to, e := r.h.Store.Checkpoint(ctx, r.key); e == nil {
+	if err := r.report.countLeft(ctx, store); err != nil {
+		return &StoreError{err}
+	}
+	if to, err := r.h.Store.Checkpoint(ctx, r.key); err == nil {
 		r.report.To = to
 	}
-	return err
+	return nil
 }

@@ -83,7 +83,7 @@ func (j *Job) remember(url string, v Validator) {
 func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Reader) (websync.Body, error) {
 	w, err := j.run.newBody(ctx)
 	if err != nil {
-		return websync.Body{}, &storeError{err}
+		return websync.Body{}, &StoreError{err}
 	}
 	key, size, err := keep(w, link, r)
 	if err != nil {
@@ -109,7 +109,7 @@ func keep(w BodyWriter, link websync.Link, r io.Reader) (key websync.Digest, siz
 		return key, 0, err
 	}
 	if key, size, err = w.Finish(); err != nil {
-		return key, 0, &storeError{err}
+		return key, 0, &StoreError{err}
 	}
 	if stated.Algorithm == keyAlgorithm && stated != key {
 		return key, 0, &websync.MismatchError{Href: link.Href, What: keyAlgorithm, Want: hex(stated), Got: hex(key)}
@@ -214,7 +214,7 @@ func (j *Job) Report(f websync.Finding) { j.run.finding(f) }
 func (j *Job) Content(ctx context.Context) error {
 	link := j.Resource.Content
 	if err := j.keepCame(ctx, link); !errors.Is(err, errNotCome) {
-		if _, store := errors.AsType[*storeError](err); err == nil || store || link.Href == "" || ctx.Err() != nil {
+		if _, store := errors.AsType[*StoreError](err); err == nil || store || link.Href == "" || ctx.Err() != nil {
 			return err
 		}
 		j.Report(ruleCame.Finding(j.run.key, 0, 0, "", []byte(j.Resource.ID), err.Error()+": fetched instead"))
@@ -336,16 +336,17 @@ func (r *Response) header(name string) string {
 	return ""
 }
 
-// A storeError is a failure of the Store, which ends the run, unlike a failure of one
-// resource.
-type storeError struct{ err error }
+// A StoreError is a failure of the Store, which ends the run, unlike a failure of one
+// resource. The error of a cancelled run has one only if the Store failed at its end:
+// what was fetched last may not be stored, and the next run fetches it again.
+type StoreError struct{ Err error }
 
-func (e *storeError) Error() string { return "store: " + e.err.Error() }
-func (e *storeError) Unwrap() error { return e.err }
+func (e *StoreError) Error() string { return "store: " + e.Err.Error() }
+func (e *StoreError) Unwrap() error { return e.Err }
 
 var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
 
-// copyBody copies r to w through a pooled buffer. An error of w is a storeError.
+// copyBody copies r to w through a pooled buffer. An error of w is a StoreError.
 func copyBody(w io.Writer, r io.Reader) error {
 	buf := copyBuffers.Get().(*[]byte)
 	defer copyBuffers.Put(buf)
@@ -353,7 +354,7 @@ func copyBody(w io.Writer, r io.Reader) error {
 		k, err := r.Read(*buf)
 		if k > 0 {
 			if _, err := w.Write((*buf)[:k]); err != nil {
-				return &storeError{err}
+				return &StoreError{err}
 			}
 		}
 		if err == io.EOF {

@@ -36,7 +36,7 @@ func (r *run) list(ctx context.Context, patience time.Duration) error {
 func (r *run) checkLog(ctx context.Context) error {
 	head, err := r.h.Store.Head(ctx)
 	if err != nil {
-		return &storeError{err}
+		return &StoreError{err}
 	}
 	if head.LastTime.After(r.report.Started.Add(maxLead)) {
 		r.report.LogAhead = head.LastTime

@@ -35,7 +35,7 @@ func (s *snapshot) describes(ctx context.Context, p *pipe, at websync.Datetime) 
 	}
 	data, err := p.h.Store.State(ctx, listingKey(p.key))
 	if err != nil {
-		return &storeError{err}
+		return &StoreError{err}
 	}
 	if json.Unmarshal(data, &s.before) != nil || s.before.At != at {
 		s.before = listingNote{} // none, or of another At

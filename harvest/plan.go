@@ -385,7 +385,7 @@ func (p *pipe) lookupAgain(ctx context.Context, conflicted []*slot) error {
 			continue
 		}
 		if s.unexplained++; s.unexplained == maxUnexplained {
-			return &storeError{fmt.Errorf("a Commit returned a conflict for %.200q %d times although its record stays number %d",
+			return &StoreError{fmt.Errorf("a Commit returned a conflict for %.200q %d times although its record stays number %d",
 				s.id(), s.unexplained, planned[i])}
 		}
 	}

@@ -45,6 +45,11 @@ type run struct {
 	getting atomic.Int64
 	deletes atomic.Int64 // records that this run has deleted, or is about to
 
+	// ending is for what is to be done even if the run is cancelled. It ends endTime after
+	// the caller's context.
+	ending context.Context
+	ended  context.CancelFunc
+
 	cancel context.CancelCauseFunc
 	beside sync.WaitGroup // the goroutines of goBeside
 	caught atomic.Pointer[caughtPanic]
@@ -162,11 +167,11 @@ func answered[T any](method string, ids []string, answers []T, id func(*T) strin
 		err = fmt.Errorf("%s returned %d answers for %d ids", method, len(answers), len(ids))
 	}
 	if err != nil {
-		return nil, &storeError{err}
+		return nil, &StoreError{err}
 	}
 	for i := range answers {
 		if got := id(&answers[i]); got != "" && got != ids[i] {
-			return nil, &storeError{fmt.Errorf("%s returned %.200q when asked for %.200q", method, got, ids[i])}
+			return nil, &StoreError{fmt.Errorf("%s returned %.200q when asked for %.200q", method, got, ids[i])}
 		}
 	}
 	return answers, nil

@@ -33,7 +33,7 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 	began := time.Now()
 	head, err := p.h.Store.Head(ctx)
 	if err != nil {
-		return &storeError{err}
+		return &StoreError{err}
 	}
 	snap := &snapshot{last: head.Last, followed: s.ev.Followed, resting: map[string]bool{}}
 	if err := snap.describes(ctx, p, s.ev.At); err != nil {
@@ -56,13 +56,13 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled bool, err error) {
 	records, err := p.h.Store.Fingerprints(ctx, p.key)
 	if err != nil {
-		return false, &storeError{err}
+		return false, &StoreError{err}
 	}
 	snap.table, snap.live = newSeenTable(records.Key, size), 0
 	snap.table.whole = records.Others == 0
 	for f, err := range records.All {
 		if err != nil {
-			return false, &storeError{err}
+			return false, &StoreError{err}
 		}
 		if !snap.table.add(f.ID, snap.table.stateOf(f.State, p.keeps(f.HasContent, f.KeepsContent))) {
 			return false, nil
@@ -71,7 +71,7 @@ func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled boo
 	}
 	for t, err := range p.h.Store.Tasks(ctx, p.key, "") {
 		if err != nil {
-			return false, &storeError{err}
+			return false, &StoreError{err}
 		}
 		snap.table.forget(t.Resource.ID)
 	}
@@ -121,7 +121,7 @@ func (w *sweeper) sweep(ctx context.Context) error {
 	}
 	memory, err := w.guardMemory(ctx)
 	if err != nil {
-		return &storeError{err}
+		return &StoreError{err}
 	}
 	w.why = w.guard(gone, memory)
 	if w.why != nil {
@@ -159,7 +159,7 @@ func (w *sweeper) eachGone(ctx context.Context, f func(rec *Brief, waiting *Task
 	defer tasks.stop()
 	for rec, err := range w.h.Store.Briefs(ctx, w.key, "") {
 		if err != nil {
-			return &storeError{err}
+			return &StoreError{err}
 		}
 		waiting, err := tasks.find(rec.ID)
 		if err != nil {
@@ -258,7 +258,7 @@ func (w *sweeper) sweepTasks(ctx context.Context) error {
 	}
 	for t, err := range w.h.Store.Tasks(ctx, w.key, "") {
 		if err != nil {
-			return &storeError{err}
+			return &StoreError{err}
 		}
 		if !w.ends(w.snap, &t) {
 			continue

@@ -43,7 +43,7 @@ func (c *taskCursor) find(id string) (*Task, error) {
 	for c.more && c.at.Resource.ID < id {
 		var err error
 		if c.at, err, c.more = c.next(); err != nil {
-			return nil, &storeError{err}
+			return nil, &StoreError{err}
 		}
 	}
 	if !c.more || c.at.Resource.ID != id {

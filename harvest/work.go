@@ -157,7 +157,7 @@ func (r *run) work(ctx context.Context) error {
 	if r.dry != nil {
 		return err
 	}
-	if e := w.leave(context.WithoutCancel(ctx)); e != nil {
+	if e := w.leave(r.ending); e != nil {
 		r.log.Warn("list of tasks in hand not cleared", "source", r.key, "err", e)
 	}
 	return err
@@ -206,7 +206,7 @@ func (w *worker) take(ctx context.Context) ([]Task, error) {
 	for {
 		saved, err := r.h.Store.State(ctx, workKey(r.key))
 		if err != nil {
-			return nil, &storeError{err}
+			return nil, &StoreError{err}
 		}
 		others := parseHandList(saved)
 		delete(others, w.number)
@@ -227,7 +227,7 @@ func (w *worker) take(ctx context.Context) ([]Task, error) {
 			continue
 		}
 		if err != nil {
-			return nil, &storeError{err}
+			return nil, &StoreError{err}
 		}
 		w.add(tasks)
 		return tasks, nil
@@ -244,14 +244,14 @@ func (w *worker) find(ctx context.Context, others handList, mine []byte, done ma
 		others.addTo(inHand)
 		tasks, err := r.h.Store.Due(ctx, r.key, r.dueNow(), n+len(inHand))
 		if err != nil {
-			return nil, &storeError{err}
+			return nil, &StoreError{err}
 		}
 		var free []Task
 		for i := range tasks {
 			switch t := &tasks[i]; {
 			case inHand[taskHash(t.Resource.ID)]:
 			case done[t.N]:
-				return nil, &storeError{fmt.Errorf("a Due returned task %d of %.200q again when it was done", t.N, t.Resource.ID)}
+				return nil, &StoreError{fmt.Errorf("a Due returned task %d of %.200q again when it was done", t.N, t.Resource.ID)}
 			case len(free) < n:
 				free = append(free, *t)
 			}
@@ -277,7 +277,7 @@ func (w *worker) dropDead(ctx context.Context, others handList) (dropped bool, e
 			err = w.run.h.Store.Release(ctx, claim)
 		}
 		if err != nil {
-			return false, &storeError{err}
+			return false, &StoreError{err}
 		}
 		delete(others, n)
 		dropped = true

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/outlast"
 )
 
 // errSlotLost: the job may no longer make requests to its host.
@@ -69,10 +70,14 @@ func (s *slot) keep(ctx context.Context) {
 	}
 }
 
+// releaseTime is how long a cancelled job may take to release its slot.
+const releaseTime = 5 * time.Second
+
 // release gives the slot to the next job.
 func (s *slot) release(ctx context.Context) {
 	s.lose(nil)
 	<-s.done
-	// if this fails, the claim expires
-	_ = s.store.Release(context.WithoutCancel(ctx), s.claim)
+	ctx, cancel := outlast.Context(ctx, releaseTime)
+	defer cancel()
+	_ = s.store.Release(ctx, s.claim) // if this fails, the claim expires
 }

@@ -57,6 +57,27 @@ func TestSlotReleasedAfterCancel(t *testing.T) {
 	})
 }
 
+// An unreachable Store waits until the context ends.
+type unreachable struct{ harvest.Store }
+
+func (unreachable) Release(ctx context.Context, _ *harvest.Claim) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestSlotOfAnUnreachableStore: a cancelled job waits for 5 seconds only.
+func TestSlotOfAnUnreachableStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		_, s, err := hold(ctx, unreachable{memstore.New()}, example, 1, time.Minute)
+		require.NoError(t, err)
+		cancel()
+		began := time.Now()
+		s.release(ctx)
+		assert.Equal(t, 5*time.Second, time.Since(began))
+	})
+}
+
 // A cutOff is a Store whose Renew fails as it is told to.
 type cutOff struct {
 	harvest.Store

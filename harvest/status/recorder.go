@@ -15,6 +15,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/runreport"
+	"github.com/websync-go/websync/internal/outlast"
 	"github.com/websync-go/websync/internal/page"
 )
 
@@ -34,6 +35,9 @@ type Recorder struct {
 
 // signOfLife is the time between two notes of a run that goes on.
 const signOfLife = 30 * time.Second
+
+// noteTime is how long a note may take that a cancelled run could wait for.
+const noteTime = 5 * time.Second
 
 // An activeRun is a run that goes on. Its counts are those since the last note.
 type activeRun struct {
@@ -197,7 +201,9 @@ func (r *Recorder) progress(p harvest.Progress) {
 	if !due {
 		return
 	}
-	r.note(context.Background(), run, func(h *history) {
+	ctx, cancel := context.WithTimeout(context.Background(), noteTime)
+	defer cancel()
+	r.note(ctx, run, func(h *history) {
 		if h.Going == nil {
 			h.Going = map[string]Going{}
 		}
@@ -220,7 +226,9 @@ func (r *Recorder) end(ctx context.Context, report *harvest.Report, err error) {
 		return // nothing is to be written, or another process runs the source
 	}
 	ended := newRun(report, err, ctx.Err() != nil)
-	r.note(context.WithoutCancel(ctx), run, func(h *history) {
+	ctx, cancel := outlast.Context(ctx, noteTime)
+	defer cancel()
+	r.note(ctx, run, func(h *history) {
 		maps.DeleteFunc(h.Going, func(name string, g Going) bool { return name == run.name || g.isSilent(ended.Started) })
 		if report.Latest.After(h.Latest) {
 			h.Latest = report.Latest.UTC()

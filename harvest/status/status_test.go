@@ -615,3 +615,33 @@ func TestOpened(t *testing.T) {
 		assert.Len(t, open("https://b.example/", nil, down), 3, "it is listed again")
 	})
 }
+
+// An unreachable State waits until the context ends.
+type unreachable struct{}
+
+func (unreachable) State(ctx context.Context, _ string) ([]byte, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (unreachable) Swap(ctx context.Context, _ string, _, _ []byte) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// TestEndWhileUnreachable: no note keeps a run from ending for more than 5 seconds.
+func TestEndWhileUnreachable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hooks := (&Recorder{State: unreachable{}}).Hooks()
+		ctx, cancel := context.WithCancel(t.Context())
+		ctx = hooks.Begin(ctx, "source")
+		time.Sleep(signOfLife)
+		began := time.Now()
+		hooks.Progress(harvest.Progress{Source: "source"})
+		assert.Equal(t, 5*time.Second, time.Since(began), "a sign of life")
+		cancel()
+		began = time.Now()
+		hooks.End(ctx, &harvest.Report{Source: "source"}, context.Canceled)
+		assert.Equal(t, 5*time.Second, time.Since(began), "the end")
+	})
+}

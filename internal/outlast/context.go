@@ -1,0 +1,19 @@
+// Package outlast makes contexts for what is still to be done when another context has
+// ended, such as to release a claim.
+package outlast
+
+import (
+	"context"
+	"time"
+)
+
+// Context returns a context with the values of ctx that ends some time after ctx, or when
+// cancel is called. All calls that get the same one have that time together.
+func Context(ctx context.Context, by time.Duration) (_ context.Context, cancel context.CancelFunc) {
+	longer, end := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(by, end) })
+	return longer, func() {
+		stop()
+		end()
+	}
+}
