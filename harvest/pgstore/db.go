@@ -142,17 +142,6 @@ func (d *db) update(ctx context.Context, fn func(kvstore.Tx) error) (doubt bool,
 	return err != nil, err
 }
 
-// outlasting returns a context that ends some time after ctx: the caller of an Update is
-// to know whether it is applied.
-func (d *db) outlasting(ctx context.Context) (context.Context, context.CancelFunc) {
-	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { time.AfterFunc(max(d.retry, time.Second), cancel) })
-	return longer, func() {
-		stop()
-		cancel()
-	}
-}
-
 // isApplied reports whether the latest Update of this session is in the database. The
 // lock waits for the end of the transaction whose connection was lost.
 func (d *db) isApplied(ctx context.Context) (applied bool, err error) {
@@ -218,7 +207,7 @@ func (d *db) patiently(ctx context.Context, f func() error) error {
 		d.pool.Reset() // its other connections are likely to be lost, too
 		select {
 		case <-ctx.Done():
-			return wrap(ctx.Err())
+			return fmt.Errorf("pgstore: no connection to the server: %w: %w", ctx.Err(), lost.error)
 		case <-d.closing.Done():
 			return wrap(os.ErrClosed)
 		case <-time.After(wait):

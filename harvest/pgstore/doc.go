@@ -33,7 +33,8 @@
 // for its standby, or ends a connection. If the connection is lost while the server
 // commits, the Store asks the server whether it has, so that no call is carried out
 // twice. After a longer outage the call returns an error; what was committed before is
-// there, and the next run goes on from it.
+// there, and the next run goes on from it. A call that is cancelled ends at once, or up
+// to 5 seconds later if the server is committing.
 //
 // # Sharing
 //

@@ -218,14 +218,16 @@ func TestOutage(t *testing.T) {
 	go func() { written <- s.Swap(t.Context(), "k", []byte("4"), []byte("5")) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	assert.ErrorIs(t, s.Swap(ctx, "other", nil, []byte("v")), context.DeadlineExceeded, "the context ends the wait")
+	err := s.Swap(ctx, "other", nil, []byte("v"))
+	assert.ErrorIs(t, err, context.DeadlineExceeded, "the context ends the wait")
+	assert.ErrorIs(t, err, errCut, "the error says what it waited for")
 	network.set(false)
 	require.NoError(t, <-read)
 	require.NoError(t, <-written)
 
 	brief, network := throughNetwork(t, dsn, schema, 20*time.Millisecond)
 	network.set(true)
-	_, err := brief.Head(t.Context())
+	_, err = brief.Head(t.Context())
 	require.ErrorContains(t, err, "pgstore: no connection to the server for 20ms: ")
 	require.ErrorIs(t, err, errCut)
 	require.ErrorContains(t, brief.Swap(t.Context(), "k", []byte("5"), []byte("6")), "no connection to the server for 20ms: ")
@@ -297,6 +299,25 @@ func TestStall(t *testing.T) {
 	value, err := s.State(t.Context(), "k")
 	require.NoError(t, err)
 	assert.Equal(t, "1", string(value))
+}
+
+// Close does not wait for a server that does not answer.
+func TestCloseWhileStalled(t *testing.T) {
+	dsn := pgtest.Server(t)
+	s, network := throughNetwork(t, dsn, pgtest.Schema(t, dsn), 0)
+	require.NoError(t, s.db.View(t.Context(), func(r kvstore.Reader) error {
+		_, err := r.Get([]byte("k"))
+		network.stop(true) // the end of the transaction is sent, and has no answer
+		return err
+	}))
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }()
+	select {
+	case err := <-closed:
+		require.NoError(t, err)
+	case <-time.After(20 * time.Second):
+		t.Fatal("Close waits for the server")
+	}
 }
 
 // A harvest goes on although its connections end again and again.

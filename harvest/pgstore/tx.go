@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/internal/outlast"
 )
 
 // A tx is one transaction. It begins with the first statement that is sent.
@@ -102,14 +103,19 @@ func (t *tx) end() {
 	}
 }
 
-// endLater ends a View: nobody waits for the end of a transaction that changes nothing.
+// endLater ends a View: nobody waits for the end of a transaction that changes nothing,
+// nor does Close.
 func (t *tx) endLater() {
 	defer t.conn.Release()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), time.Minute)
+	ctx, cancel := context.WithTimeout(t.db.closing, time.Minute)
 	defer cancel()
 	t.ctx = ctx
 	t.end()
 }
+
+// answerTime is how long a COMMIT waits for the server's answer after its call has been
+// cancelled.
+const answerTime = 5 * time.Second
 
 // commit writes what has changed, in one round trip.
 func (t *tx) commit() error {
@@ -120,7 +126,7 @@ func (t *tx) commit() error {
 		b.add("select pg_notify($1, '')", nil, t.db.channel)
 	}
 	b.add("commit", nil)
-	ctx, cancel := t.db.outlasting(t.ctx)
+	ctx, cancel := outlast.Context(t.ctx, answerTime) // the caller is to know whether it is applied
 	defer cancel()
 	t.ctx = ctx
 	if err := t.send(b); err != nil {
