@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -489,6 +490,26 @@ func TestInterrupt(t *testing.T) {
 	clear(w.asked)
 	call(t, "-rate=1e6", flag, w.URL+"/sitemap.xml").is(t, exitInStep)
 	assert.EqualValues(t, 10, head(t, flag).Total())
+}
+
+// An interrupted run of which the store failed does not claim that all it got is kept.
+func TestInterruptWhileTheStoreFails(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p := &program{}
+	for _, tt := range []struct {
+		err  error
+		code int
+		want string
+	}{
+		{context.Canceled, exitLeft, "s: interrupted; what was got is kept, and the next run goes on from there"},
+		{errors.Join(context.Canceled, &harvest.StoreError{Err: errors.New("no connection")}), exitFailed,
+			"s: interrupted, and what was got last may not be stored; the next run gets it again\nstore: no connection"},
+	} {
+		r := p.newResult(ctx, &harvest.Report{Source: "s"}, fmt.Errorf("harvest: s: %w", tt.err))
+		assert.Equal(t, tt.want, r.Error)
+		assert.Equal(t, tt.code, r.code())
+	}
 }
 
 func TestSignalEndsTheProcess(t *testing.T) {

@@ -53,8 +53,11 @@ from URLs in the output, except from the ids of -plan and -audit, and from INDEX
 
 Exit status: 0 in step (-plan: the listing was complete and nothing is or would be withheld; -audit: nothing differs, and
 no tasks are left); 1 tasks are left (failed, parked or withheld), the listing was incomplete, entries of it could not be
-read, or the run was interrupted; 2 wrong usage, or a source or the store could not be read, or standard output could not
-be written. With several URLs it is the highest of theirs.
+read, or the run was interrupted; 2 wrong usage, or a source or the store could not be read, or the store or standard
+output could not be written. With several URLs it is the highest of theirs.
+
+A signal interrupts the run: what was got is stored, for which there are 10 seconds, and the next run goes on from there.
+A second signal ends the program at once.
 
 Beside an SQLite store named FILE there may be FILE-wal, FILE-shm, FILE.bodies and FILE.owners, which belong to it, and
 FILE.pages, which holds documents of archived feeds until all of them are processed.

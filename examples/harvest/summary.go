@@ -91,7 +91,7 @@ func (p *program) newResult(ctx context.Context, report *harvest.Report, err err
 	lasts := p.storeFlag != "mem" && !p.temporary
 	r := &result{
 		Report: report, source: report.Source,
-		foreign: errors.Is(err, websync.ErrNotDocument), interrupted: err != nil && ctx.Err() != nil, lasts: lasts,
+		foreign: errors.Is(err, websync.ErrNotDocument), interrupted: cli.Interrupted(ctx, err), lasts: lasts,
 	}
 	report.Source = websync.RedactURL(report.Source)
 	for _, f := range [][]harvest.Failure{report.Problems, report.Failures} {
@@ -99,7 +99,10 @@ func (p *program) newResult(ctx context.Context, report *harvest.Report, err err
 			redact(&f[i])
 		}
 	}
+	failed, ok := errors.AsType[*harvest.StoreError](err)
 	switch {
+	case ok && ctx.Err() != nil:
+		r.Error = report.Source + ": interrupted, and what was got last may not be stored; the next run gets it again\n" + failed.Error()
 	case r.interrupted && lasts:
 		r.Error = report.Source + ": interrupted; what was got is kept, and the next run goes on from there"
 	case r.interrupted:

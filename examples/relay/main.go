@@ -107,7 +107,7 @@ func (p *program) relay(ctx context.Context, spec cli.Store, store harvest.Store
 		Concurrency: p.Concurrency,
 		Log:         p.logger(slog.LevelError), // Ended reports the runs
 		Ended: func(source harvest.Source, report *harvest.Report, err error) {
-			p.ended(source, &runreport.Run{Report: report, Err: err, Interrupted: err != nil && ctx.Err() != nil, Lasts: spec.Kind != "mem"})
+			p.ended(source, &runreport.Run{Report: report, Err: err, Interrupted: cli.Interrupted(ctx, err), Lasts: spec.Kind != "mem"})
 		},
 	}
 	return p.serve(ctx)

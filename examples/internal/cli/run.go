@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -8,6 +10,13 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/runreport"
 )
+
+// Interrupted reports whether err is that of a run which ended only because ctx did: the
+// Store has what the run got.
+func Interrupted(ctx context.Context, err error) bool {
+	_, failed := errors.AsType[*harvest.StoreError](err)
+	return err != nil && ctx.Err() != nil && !failed
+}
 
 // DescribeRun returns a line about a run, and one for each problem.
 func DescribeRun(key string, run *runreport.Run) string {
