@@ -36,11 +36,15 @@ type Recorder struct {
 // signOfLife is the time between two notes of a run that goes on.
 const signOfLife = 30 * time.Second
 
-// noteTime is how long a note may take that a cancelled run could wait for.
-const noteTime = 5 * time.Second
+// noteTime is how long after its cancellation a run may be noted: it takes up to 10
+// seconds to end.
+const noteTime = 15 * time.Second
 
 // An activeRun is a run that goes on. Its counts are those since the last note.
 type activeRun struct {
+	ending context.Context // for notes; ends noteTime after that of the run
+	ended  context.CancelFunc
+
 	source, name string
 
 	mu       sync.Mutex
@@ -132,6 +136,7 @@ func (r *Recorder) of(ctx context.Context) *activeRun {
 func (r *Recorder) begin(ctx context.Context, source string) context.Context {
 	now := time.Now()
 	run := &activeRun{source: source, name: rand.Text(), began: now, noted: now, days: map[string]*Day{}}
+	run.ending, run.ended = outlast.Context(ctx, noteTime)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.active == nil {
@@ -201,9 +206,7 @@ func (r *Recorder) progress(p harvest.Progress) {
 	if !due {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), noteTime)
-	defer cancel()
-	r.note(ctx, run, func(h *history) {
+	r.note(run.ending, run, func(h *history) {
 		if h.Going == nil {
 			h.Going = map[string]Going{}
 		}
@@ -216,6 +219,7 @@ func (r *Recorder) end(ctx context.Context, report *harvest.Report, err error) {
 	if run == nil {
 		return
 	}
+	defer run.ended()
 	r.mu.Lock()
 	r.active[run.source] = slices.DeleteFunc(r.active[run.source], func(a *activeRun) bool { return a == run })
 	if len(r.active[run.source]) == 0 {
@@ -226,9 +230,7 @@ func (r *Recorder) end(ctx context.Context, report *harvest.Report, err error) {
 		return // nothing is to be written, or another process runs the source
 	}
 	ended := newRun(report, err, ctx.Err() != nil)
-	ctx, cancel := outlast.Context(ctx, noteTime)
-	defer cancel()
-	r.note(ctx, run, func(h *history) {
+	r.note(run.ending, run, func(h *history) {
 		maps.DeleteFunc(h.Going, func(name string, g Going) bool { return name == run.name || g.isSilent(ended.Started) })
 		if report.Latest.After(h.Latest) {
 			h.Latest = report.Latest.UTC()

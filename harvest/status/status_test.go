@@ -629,7 +629,7 @@ func (unreachable) Swap(ctx context.Context, _ string, _, _ []byte) error {
 	return ctx.Err()
 }
 
-// TestEndWhileUnreachable: no note keeps a run from ending for more than 5 seconds.
+// TestEndWhileUnreachable: all notes of a cancelled run end 15 seconds after it was.
 func TestEndWhileUnreachable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hooks := (&Recorder{State: unreachable{}}).Hooks()
@@ -637,11 +637,9 @@ func TestEndWhileUnreachable(t *testing.T) {
 		ctx = hooks.Begin(ctx, "source")
 		time.Sleep(signOfLife)
 		began := time.Now()
-		hooks.Progress(harvest.Progress{Source: "source"})
-		assert.Equal(t, 5*time.Second, time.Since(began), "a sign of life")
 		cancel()
-		began = time.Now()
+		hooks.Progress(harvest.Progress{Source: "source"})
 		hooks.End(ctx, &harvest.Report{Source: "source"}, context.Canceled)
-		assert.Equal(t, 5*time.Second, time.Since(began), "the end")
+		assert.Equal(t, 15*time.Second, time.Since(began))
 	})
 }
