@@ -295,6 +295,22 @@ func TestRunEndsAfterItsRuns(t *testing.T) {
 	})
 }
 
+// TestErrorOfACancelledRun: Ended gets all that a run says.
+func TestErrorOfACancelledRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newScheduler(new(runs))
+		r.run = func(ctx context.Context, _ harvest.Source) (*harvest.Report, error) {
+			<-ctx.Done()
+			return nil, errors.Join(context.Cause(ctx), errDown)
+		}
+		var ended error
+		r.Ended = func(_ harvest.Source, _ *harvest.Report, err error) { ended = err }
+		r.Notify(feedURL)
+		during(t, r.Run, func() { time.Sleep(time.Second) })
+		assert.ErrorIs(t, ended, errDown)
+	})
+}
+
 func TestCheck(t *testing.T) {
 	store := &harvest.Harvester{Store: memstore.New()}
 	a := Entry{Source: harvest.Of("https://user:secret@example.org/a")}

@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -48,7 +49,7 @@ func (s *Scheduler) watch(ctx context.Context, t *turn, src harvest.Source) (*ha
 	}()
 	alive.Store(true)
 	report, err := run(ctx, src)
-	if cause := context.Cause(ctx); err != nil && cause != nil {
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
 		err = cause
 	}
 	return report, err
