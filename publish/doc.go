@@ -48,7 +48,8 @@
 // # Files
 //
 // [WriteDir] writes the same bytes as files below a directory. It can be stopped anywhere
-// without leaving a link to a missing file, and no index is newer than its parts.
+// without leaving a link to a missing file. With a Catalog of [Freeze] all files are of
+// one state, also while a harvest goes on.
 //
 // # Publishers
 //

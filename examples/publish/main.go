@@ -107,7 +107,11 @@ func (p *program) export(ctx context.Context) (code int, err error) {
 		fmt.Fprintf(p.stderr, "publish: %s stays as it is: without a -store nobody knows what the files were that could not be read\n", p.out)
 		return exitMissing, nil
 	}
-	publishers := p.publishers()
+	catalog, err := publish.Freeze(ctx, p.store)
+	if err != nil {
+		return 0, err
+	}
+	publishers := p.publishers(catalog)
 	if err := p.lists.Pack(ctx); err != nil {
 		return 0, err
 	}
@@ -150,7 +154,7 @@ func (p *program) serve(ctx context.Context) error {
 	if err := p.prepare(ctx); err != nil {
 		return err
 	}
-	publishers := p.publishers()
+	publishers := p.publishers(p.store)
 	handler := &publish.Handler{Publishers: publishers, Log: slog.New(slog.NewTextHandler(p.stderr, nil))}
 	defer handler.Close()
 	if err := handler.Check(); err != nil {
@@ -247,8 +251,8 @@ func redacted(sources []string) []string {
 }
 
 // publishers returns the Publishers of the protocol's documents and of the bodies.
-func (p *program) publishers() []websync.Publisher {
-	site := &protocols.Site{Catalog: p.store, State: p.store, Base: p.base, Own: p.own, Sources: p.sources, Report: p.report}
+func (p *program) publishers(catalog websync.Catalog) []websync.Publisher {
+	site := &protocols.Site{Catalog: catalog, State: p.store, Base: p.base, Own: p.own, Sources: p.sources, Report: p.report}
 	p.lists = &protocols.Publication{Protocol: p.protocol, Hubs: p.hubs, Dumps: p.dumps, ListSize: p.listSize, MaxLists: p.maxLists}
 	return site.Publishers(p.lists)
 }

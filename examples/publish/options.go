@@ -22,7 +22,8 @@ With -dir and -store the store holds the catalogue of the directory, so that a r
 again; with -dir alone the catalogue is in a temporary file.
 
 With -store alone, all sources in the store are published as one set; no id may be in two of them. What another program
-harvests into the store appears at once.
+harvests into the store appears at once. With -out it appears in the next export: all files are of the moment when the export
+begins. An export that fails leaves the lists and files of the one before.
 
 Files below -dir, and the resources of sources that -own names, keep their ids if these are URLs under -base; but not if
 the URL has a query or unusual escapes, names a hidden file (except below /.well-known/), or is the URL of one of the lists.

@@ -19,9 +19,13 @@ func harvestDirectory(ctx context.Context, h *harvest.Harvester, dir, base strin
 // publishDirectory writes what a Store holds as the files of a site with a sitemap, for
 // any web server at base. Resources of the sources in own keep their URLs.
 func publishDirectory(ctx context.Context, store websync.Catalog, dir, base string, own ...string) error {
-	list := &sitemap.Publisher{Catalog: store, Base: base}
+	catalog, err := publish.Freeze(ctx, store) // it may change during the export
+	if err != nil {
+		return err
+	}
+	list := &sitemap.Publisher{Catalog: catalog, Base: base}
 	locator := websync.PathLocator{Base: base, Own: own, Reserved: list.Reserved}
 	list.Locator = locator
-	_, err := publish.WriteDir(ctx, dir, list, publish.Bodies(store, locator))
+	_, err = publish.WriteDir(ctx, dir, list, publish.Bodies(catalog, locator))
 	return err
 }

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/examples/internal/protocols"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/fetch"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
+)
+
+// A moving is a Store that changes before each call that a Publisher makes, and before
+// each resource that it yields.
+type moving struct {
+	harvest.Store
+	catalog *testkit.Catalog // of Store
+
+	t      *testing.T
+	base   string
+	n      int               // changes
+	texts  map[string]string // by id
+	states map[string]bool   // all that there were
+}
+
+func newMoving(t *testing.T, base string) *moving {
+	m := &moving{Store: memstore.New(), t: t, base: base, texts: map[string]string{}, states: map[string]bool{}}
+	for range 12 {
+		m.change()
+	}
+	m.catalog = &testkit.Catalog{Catalog: m.Store, Before: func(method string, _ int) error {
+		if method != "Changes" { // else the log would grow while it is read
+			m.change()
+		}
+		return nil
+	}}
+	return m
+}
+
+// change creates, updates or deletes a page.
+func (m *moving) change() {
+	m.n++
+	id := fmt.Sprint(m.base, "eli/page/", m.n%7)
+	event := harvest.Event{Kind: harvest.Delete, Resource: websync.Resource{ID: id}}
+	if _, ok := m.texts[id]; ok && m.n%3 == 0 {
+		delete(m.texts, id)
+	} else {
+		text := fmt.Sprintf(pageText, id, m.n, strings.Repeat(" ", m.n%50))
+		sum := md5.Sum([]byte(text))
+		m.texts[id] = text
+		event.Kind, event.Open = harvest.Put, harvest.OpenBytes([]byte(text))
+		event.Resource.Content = websync.Link{Type: "text/html", Digests: websync.Digests{{Algorithm: "md5", Sum: string(sum[:])}}}
+	}
+	_, err := (&harvest.Harvester{Store: m.Store, MaxDelete: -1}).Run(context.Background(), harvest.Of("own", event))
+	require.NoError(m.t, err)
+	m.states[state(m.texts)] = true
+}
+
+// pageText is a page with the metadata that ELI demands: an id, a number and spaces.
+const pageText = `<!DOCTYPE html><html prefix="eli: http://data.europa.eu/eli/ontology#"><body about="%[1]s" typeof="eli:LegalResource">
+<div property="eli:is_realized_by" resource="%[1]s/en" typeof="eli:LegalExpression">
+<link property="eli:language" href="http://publications.europa.eu/resource/authority/language/ENG">
+<div property="eli:is_embodied_by" resource="%[1]s" typeof="eli:Format">
+<link property="eli:media_type" href="https://www.iana.org/assignments/media-types/text/html"></div></div>%[2]d%[3]s</body></html>
+`
+
+// state returns a text that identifies what there is.
+func state(texts map[string]string) string {
+	return strings.Join(slices.Sorted(maps.Values(texts)), "\n")
+}
+
+// pages returns the live pages of a store by id.
+func pages(t *testing.T, store harvest.Store) map[string]string {
+	all := map[string]string{}
+	for _, item := range testkit.All(t, store.Resources(t.Context(), websync.Range{})) {
+		for _, body := range item.Bodies {
+			if text := testkit.Read(t, store, body); strings.HasPrefix(text, "<!DOCTYPE html>") {
+				all[item.Resource.ID] = text
+			}
+		}
+	}
+	return all
+}
+
+func (m *moving) Head(ctx context.Context) (websync.Head, error) { return m.catalog.Head(ctx) }
+
+func (m *moving) Get(ctx context.Context, source string, ids []string) ([]websync.Item, error) {
+	return m.catalog.Get(ctx, source, ids)
+}
+
+func (m *moving) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	return m.catalog.Resources(ctx, r)
+}
+
+func (m *moving) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
+	return m.catalog.Changes(ctx, r)
+}
+
+func (m *moving) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, error) {
+	return m.catalog.Open(ctx, b)
+}
+
+// TestExportsOneState: an export of a Store that changes between all steps of the export
+// is one state of it, by every protocol. A reader of the files finds all that the lists
+// name, with the stated lengths and digests. The second export replaces the first.
+func TestExportsOneState(t *testing.T) {
+	for _, protocol := range protocols.Published {
+		t.Run(protocol, func(t *testing.T) {
+			out := t.TempDir()
+			site := httptest.NewServer(http.FileServer(http.Dir(out)))
+			defer site.Close()
+			store := newMoving(t, site.URL+"/")
+			client := fetch.New(nil)
+			defer client.CloseIdleConnections()
+			client.Rate, client.IgnoreRobots = -1, true
+			held := memstore.New()
+			h := &harvest.Harvester{Store: held, Fetcher: client, MaxDelete: -1}
+			for range 2 {
+				var stdout, stderr bytes.Buffer
+				p := &program{stdout: &stdout, stderr: &stderr, store: store,
+					options: options{protocol: protocol, base: store.base, out: out, own: []string{"own"}, store: "moving"}}
+				if protocol == "resourcesync" {
+					p.dumps = t.TempDir()
+				}
+				before := store.n
+				code, err := p.export(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, exitDone, code, stderr.String())
+				require.Greater(t, store.n, before+20)
+
+				target, err := protocols.ParseTarget(protocol, strings.TrimSpace(stdout.String()))
+				require.NoError(t, err)
+				target.Complete = true
+				opener := &protocols.Opener{Fetcher: client, State: held, Rate: 1000, Announce: func(string) {}}
+				sources, err := opener.Sources(t.Context(), target)
+				require.NoError(t, err)
+				require.Len(t, sources, 1)
+				report, err := h.Run(t.Context(), sources[0])
+				require.NoError(t, err)
+				require.True(t, report.InStep(), "%+v", report)
+				assert.True(t, store.states[state(pages(t, held))], "never the state of the Store: %q", pages(t, held))
+			}
+		})
+	}
+}
