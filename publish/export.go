@@ -67,16 +67,23 @@ func (e *RefusedError) Error() string {
 //
 // Each file is replaced atomically, after its bytes are on disk, and only if they differ.
 // After a crash a file is the old one or the new one. An existing file that has the
-// digest that its document states is not rewritten. Files are put in place in the order
-// of Documents, so no file links to a missing one if the export stops early. At the end,
-// WriteDir removes files of earlier exports whose documents no longer exist. It does not
-// change any other file in dir: such a file in place of a new document is an error. It
-// does not follow symbolic links. Its own files are in the directory .websync. Two
-// exports into one directory must not run at the same time. An export needs 25 bytes of
-// memory for each document.
+// digest that its document states is not rewritten. WriteDir does not change any other
+// file in dir: such a file in place of a new document is an error. It does not follow
+// symbolic links. Its own files are in the directory .websync. Two exports into one
+// directory must not run at the same time. An export needs 25 bytes of memory for each
+// document.
 //
-// If the Catalog changes during the export, lists may link to bodies and parts that did
-// not exist when it began. The next export writes these.
+// If a document can't be written, the files of the export before stay as they are, beside
+// new bodies to which no list links yet. Lists, and files that replace others, are put in
+// place when all are complete, in the order of Documents: no file links to a missing one,
+// wherever the program is killed. At the end, WriteDir removes files of earlier exports
+// whose documents no longer exist.
+//
+// The files are of one state if the Catalog of the Publishers does not change during the
+// export: [Freeze] makes such a Catalog of any other. If it changes, lists may link to
+// bodies and parts that did not exist when the export began, or state the digest of other
+// bytes; the next export corrects this. WriteDir returns [websync.ErrConflict] if a list
+// changes each time it is written.
 func WriteDir(ctx context.Context, dir string, publishers ...websync.Publisher) (Written, error) {
 	site := Join(publishers...)
 	if err := site.(Checker).Check(); err != nil {
@@ -104,9 +111,9 @@ type export struct {
 	plan plan
 	done Written
 
-	lists    []planned // to be written after the documents that are opened
-	replaced []newFile // to be put in place next
-	buf      *bufio.Writer
+	lists []planned // to be written after the documents that are opened
+	ready []newFile // to be put in place next
+	buf   *bufio.Writer
 
 	refused RefusedError
 }
@@ -127,6 +134,9 @@ func (e *export) run(ctx context.Context) error {
 	if err := e.tree.removeNew(); err != nil {
 		return err
 	}
+	if err := e.tree.mkdir(newDir, e.moveAside); err != nil {
+		return err
+	}
 	// New files that are not in place may fill a disk. The next export removes those that
 	// remain after a kill.
 	defer e.tree.removeNew()
@@ -143,6 +153,9 @@ func (e *export) run(ctx context.Context) error {
 		return err
 	}
 	if err := e.writeLists(ctx); err != nil {
+		return err
+	}
+	if err := e.replaceStaged(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
 	if err := e.removeCeased(ctx); err != nil {
@@ -249,7 +262,7 @@ func (e *export) decide(ctx context.Context) error {
 // writeManifest writes the names of the documents' files into the manifest. If withOld is
 // true, the names that are in it already come first.
 func (e *export) writeManifest(ctx context.Context, withOld bool) error {
-	w, err := e.tree.newWriter(manifestFile, 0)
+	w, err := e.tree.newWriter(newFile{manifestFile, newManifest})
 	if err != nil {
 		return err
 	}
@@ -302,23 +315,21 @@ func (e *export) writeOldNames(b *bufio.Writer) error {
 	return nil
 }
 
-// writeOpened writes the documents that are opened, and notes the others in e.lists. If
-// it fails, it puts in place what is complete.
+// writeOpened writes the documents that are opened, and notes the others in e.lists. It
+// puts new files in place; if it fails, those that are complete.
 func (e *export) writeOpened(ctx context.Context) error {
 	for d, err := range e.plan.files(ctx) {
 		if err == nil {
 			err = e.write(ctx, d, false)
 		}
 		if err != nil {
-			return errors.Join(err, e.replace())
+			return errors.Join(err, e.place(1))
 		}
-		if len(e.replaced) == batchSize {
-			if err := e.replace(); err != nil {
-				return err
-			}
+		if err := e.place(batchSize); err != nil {
+			return err
 		}
 	}
-	return e.replace()
+	return e.place(1)
 }
 
 // writeLists writes the documents that are rendered. A document that links to others is
@@ -330,14 +341,32 @@ func (e *export) writeLists(ctx context.Context) error {
 			return err
 		}
 	}
-	slices.Reverse(e.replaced)
-	return e.replace()
+	return nil
 }
 
-// replace puts the new files in place.
-func (e *export) replace() error {
-	files := e.replaced
-	e.replaced = e.replaced[:0]
+// replaceStaged puts the files in place that replace others or link to others.
+func (e *export) replaceStaged(ctx context.Context) error {
+	for d, err := range e.plan.files(ctx) {
+		if err != nil {
+			return err
+		}
+		if d.state&staged != 0 {
+			e.ready = append(e.ready, d.newFile())
+		}
+		if err := e.place(batchSize); err != nil {
+			return err
+		}
+	}
+	return e.place(1)
+}
+
+// place puts the files in place that are ready, if there are n.
+func (e *export) place(n int) error {
+	if len(e.ready) < n {
+		return nil
+	}
+	files := e.ready
+	e.ready = e.ready[:0]
 	return e.tree.replace(files)
 }
 
@@ -355,7 +384,7 @@ func (e *export) write(ctx context.Context, d planned, rendered bool) error {
 			return nil
 		}
 		if err == nil {
-			err = e.writeDocument(ctx, d.name, doc, left == 1)
+			err = e.writeDocument(ctx, d, doc)
 		}
 		again := errors.Is(err, websync.ErrConflict) || isMissing(err)
 		if !again || left == 1 {
@@ -372,27 +401,23 @@ func inPath(path string, err error) error {
 }
 
 // writeDocument writes the new file of a document, if it differs from the old one. It
-// returns ErrConflict if the Catalog changed while the bytes were written, unless this is
-// the last attempt: the bytes are a valid document nevertheless.
-func (e *export) writeDocument(ctx context.Context, name string, doc *websync.Document, last bool) error {
-	if err := e.tree.mkdir(path.Dir(name), e.moveAside); err != nil {
+// returns ErrConflict if the Catalog changed while the bytes were written.
+func (e *export) writeDocument(ctx context.Context, d planned, doc *websync.Document) error {
+	if err := e.tree.mkdir(path.Dir(d.name), e.moveAside); err != nil {
 		return err
 	}
-	w, err := e.tree.newWriter(name, len(e.replaced))
+	w, err := e.tree.newWriter(d.newFile())
 	if err != nil {
 		return err
 	}
 	defer w.close()
+	isNew := w.old == nil
 	if doc.Open != nil && w.oldHas(doc.Digests) {
 		e.done.Unchanged++
 		return nil
 	}
 	e.buf.Reset(w)
-	err = copyDocument(ctx, e.buf, doc)
-	if errors.Is(err, websync.ErrConflict) && last {
-		err = nil
-	}
-	if err == nil {
+	if err = copyDocument(ctx, e.buf, doc); err == nil {
 		err = e.buf.Flush()
 	}
 	if err != nil {
@@ -407,7 +432,11 @@ func (e *export) writeDocument(ctx context.Context, name string, doc *websync.Do
 	default:
 		e.done.Written++
 		e.done.Bytes += w.n
-		e.replaced = append(e.replaced, w.newFile)
+		if isNew && doc.Open != nil {
+			e.ready = append(e.ready, w.newFile)
+		} else {
+			e.plan.find(d.name).state |= staged
+		}
 	}
 	return nil
 }

@@ -16,11 +16,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/sitemap"
 )
 
 // files returns the content of all files below dir, except the export's own.
@@ -364,8 +366,8 @@ func TestWriteDirOfMovingDocuments(t *testing.T) {
 	assert.Equal(t, map[string]string{"a.xml": "state 2"}, files(t, dir))
 	moving(s, 1000, "m")
 	_, err = WriteDir(t.Context(), dir, s)
-	require.NoError(t, err)
-	assert.Equal(t, map[string]string{"a.xml": "state 3"}, files(t, dir), "the last bytes count")
+	require.ErrorIs(t, err, websync.ErrConflict)
+	assert.Equal(t, map[string]string{"a.xml": "state 2"}, files(t, dir))
 
 	// The next export removes the file of a document that disappears during an export.
 	s.fail("/a.xml", websync.ErrGone)
@@ -405,7 +407,8 @@ func TestWriteDirOfAnIndexThatMoves(t *testing.T) {
 		got := files(t, dir)
 		assert.Less(t, len(got["index.xml"]), len(got["part.xml"]))
 	}
-	leftover := filepath.Join(dir, private, "new-7")
+	leftover := filepath.Join(dir, newDir, "7")
+	require.NoError(t, os.Mkdir(filepath.Dir(leftover), 0o700))
 	require.NoError(t, os.WriteFile(leftover, nil, 0o600))
 	_, err := WriteDir(t.Context(), dir, s)
 	require.NoError(t, err)
@@ -443,6 +446,53 @@ func TestWriteDirLeavesNoNewFiles(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, left, 1)
 			assert.Equal(t, "manifest", left[0].Name())
+		})
+	}
+}
+
+// An export of a frozen Catalog fails if a body or a state of the log is removed that it
+// needs. The lists and files of the export before then stay as they are.
+func TestAnExportThatFailsLeavesTheOneBefore(t *testing.T) {
+	for name, forget := range map[string]func(s *shelf) error{
+		"Vacuum":  func(s *shelf) error { _, err := s.Vacuum(t.Context(), 0); return err },
+		"Compact": func(s *shelf) error { _, err := s.Compact(t.Context()); return err },
+	} {
+		t.Run(name, func(t *testing.T) {
+			failed := 0
+			for at, last := 1, 1; at <= last; at++ {
+				dir := t.TempDir()
+				s := newShelf(t, 8, 25)
+				export := func(c websync.Catalog) error {
+					list := &sitemap.Publisher{Catalog: c, Base: "https://example.org/", PartSize: 3}
+					locator := websync.PathLocator{Base: list.Base, Own: []string{"own"}, Reserved: list.Reserved}
+					list.Locator = locator
+					_, err := WriteDir(t.Context(), dir, list, Bodies(c, locator))
+					return err
+				}
+				require.NoError(t, export(s))
+				before := files(t, dir)
+				for range 10 {
+					s.change()
+				}
+				err := export(freeze(t, s, func(_ string, n int) {
+					if last = n; n == at {
+						for range 10 {
+							s.change()
+						}
+						s.Clock = s.Clock.Add(time.Hour)
+						require.NoError(t, forget(s))
+					}
+				}))
+				if err == nil {
+					continue
+				}
+				failed++
+				after := files(t, dir)
+				for file, text := range before {
+					require.Equal(t, text, after[file], "%s after %s at call %d: %v", file, name, at, err)
+				}
+			}
+			require.NotZero(t, failed)
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"math/bits"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/websync-go/websync/internal/spool"
@@ -46,6 +47,7 @@ const (
 	moved                      // the file of its document is index.html below it
 	index                      // it is that index.html
 	kept                       // it is the file of its document
+	staged                     // the new file is complete and not yet in place
 )
 
 func hashOf(name string) (h [15]byte) {
@@ -99,6 +101,11 @@ type planned struct {
 	at         int64 // as planEntry.doc
 	path, name string
 	state      state // of the entry of its file
+}
+
+// newFile returns the new file of the document.
+func (d *planned) newFile() newFile {
+	return newFile{d.name, path.Join(newDir, strconv.FormatInt(d.at, 10))}
 }
 
 // documents yields the documents in the order of Documents, with the names that their

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -180,8 +179,11 @@ func (t *tree) syncDir(dir string) error {
 // A newFile is a complete file that is not yet in place.
 type newFile struct{ name, temp string }
 
-// newPrefix and a number are the names of new files before they are in place.
-const newPrefix = private + "/new-"
+// newDir holds the new files before they are in place.
+const (
+	newDir      = private + "/new"
+	newManifest = newDir + "/manifest"
+)
 
 // A fileWriter writes a new file, unless that is the same as the old one. It compares
 // while it can and begins the new file at the first difference.
@@ -194,24 +196,17 @@ type fileWriter struct {
 	buf  []byte
 }
 
-func (t *tree) newWriter(name string, number int) (*fileWriter, error) {
-	old, err := t.open(name)
-	return &fileWriter{tree: t, newFile: newFile{name, newPrefix + strconv.Itoa(number)}, old: old}, err
+func (t *tree) newWriter(f newFile) (*fileWriter, error) {
+	old, err := t.open(f.name)
+	return &fileWriter{tree: t, newFile: f, old: old}, err
 }
 
 // removeNew removes the new files that were not put in place.
 func (t *tree) removeNew() error {
-	entries, err := fs.ReadDir(t.root.FS(), private)
-	for _, e := range entries {
-		name := path.Join(private, e.Name())
-		if err != nil || !strings.HasPrefix(name, newPrefix) {
-			continue
-		}
-		if err = t.step("remove", name); err == nil {
-			err = t.root.Remove(name)
-		}
+	if err := t.step("remove", newDir); err != nil {
+		return err
 	}
-	return err
+	return t.root.RemoveAll(newDir)
 }
 
 func (w *fileWriter) Write(p []byte) (int, error) {
