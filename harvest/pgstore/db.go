@@ -30,12 +30,15 @@ type db struct {
 	retry   time.Duration
 	answer  time.Duration // how long the server may take to answer
 	outage  outage
+	// readOnly is set if the server allowed only reading when the Store was opened.
+	readOnly bool
 
 	// Each Update writes the name of this opening of the Store and its own number. If its
 	// COMMIT is lost, it looks whether they are there, so there is one Update at a time.
 	updating chan struct{} // holds a token while an Update runs
 	session  []byte
 	updates  int64
+	expired  bool // the old sessions are removed
 
 	closing   context.Context // ends when close is called
 	closeOnce func()
@@ -123,7 +126,8 @@ func (d *db) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
 	return err
 }
 
-// update is one attempt of an Update. If the connection is lost in COMMIT, doubt is true.
+// update is one attempt of an Update. If it ends in COMMIT without an answer of the
+// server, doubt is true.
 func (d *db) update(ctx context.Context, fn func(kvstore.Tx) error) (doubt bool, err error) {
 	t, err := d.begin(ctx, true)
 	if err != nil {
@@ -139,7 +143,9 @@ func (d *db) update(ctx context.Context, fn func(kvstore.Tx) error) (doubt bool,
 		return false, err
 	}
 	err = t.commit()
-	return err != nil, err
+	_, lost := errors.AsType[*lostError](err)
+	_, answered := errors.AsType[*pgconn.PgError](err)
+	return err != nil && (lost || !answered), err
 }
 
 // isApplied reports whether the latest Update of this session is in the database. The
@@ -231,18 +237,34 @@ func (d *db) failed(ctx context.Context, err error) error {
 		return wrap(ctx.Err())
 	case errors.Is(err, puddle.ErrClosedPool):
 		return wrap(os.ErrClosed)
-	case ok && !isTemporary(server.Code):
-		return wrap(err)
+	case ok && !d.isTemporary(server.Code):
+		return wrap(d.explain(err, server.Code))
 	}
 	return &lostError{wrap(err)}
 }
 
+// explain adds what is missing to an error of the server.
+func (d *db) explain(err error, code string) error {
+	switch code {
+	case readOnlyTransaction:
+		return fmt.Errorf("the Store can only be read: %w: to write, connect to a server that is not a standby, as a role without default_transaction_read_only", err)
+	case "42501": // insufficient_privilege
+		return fmt.Errorf("the role %q lacks a right: %w: reading needs USAGE on the schema %q and SELECT on its tables, writing also INSERT, UPDATE and DELETE, creating it CREATE on the database",
+			d.pool.Config().ConnConfig.User, err, d.schema)
+	}
+	return err
+}
+
+// readOnlyTransaction is the SQLSTATE of a write in a transaction that can only read.
+const readOnlyTransaction = "25006"
+
 // isTemporary reports whether another connection may succeed after an error with this
 // SQLSTATE.
-func isTemporary(code string) bool {
+func (d *db) isTemporary(code string) bool {
 	switch code {
-	case "25006", // read_only_sql_transaction: of a server that is no longer the primary one
-		"25P03", // idle_in_transaction_session_timeout
+	case readOnlyTransaction: // of a server that is no longer the primary one
+		return !d.readOnly
+	case "25P03", // idle_in_transaction_session_timeout
 		"40001", // serialization_failure
 		"40P01", // deadlock_detected
 		"53300", // too_many_connections

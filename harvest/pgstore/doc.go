@@ -19,6 +19,24 @@
 // PGPASSWORD; errors and logs have none. The environment variables, service files and
 // TLS settings of psql have the same effect here.
 //
+// # Rights
+//
+// The role that creates the schema owns it and may do everything. Another role needs
+// these rights to write, which includes reading:
+//
+//	grant usage on schema websync to harvester;
+//	grant select, insert, update, delete on all tables in schema websync to harvester;
+//
+// Open and all methods that only read, which are those of [websync.Catalog] and most of
+// [harvest.Store], need less:
+//
+//	grant usage on schema websync to reader;
+//	grant select on all tables in schema websync to reader;
+//
+// They also work on a hot standby, and with default_transaction_read_only. There a write
+// returns an error at once; if the server was no standby when the Store was opened, it is
+// an outage.
+//
 // # Durability
 //
 // When Commit returns, its Batch is as durable as the server makes it: on its disk, and

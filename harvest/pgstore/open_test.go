@@ -2,16 +2,20 @@ package pgstore
 
 import (
 	"io/fs"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/pgtest"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 func TestOpenRefuses(t *testing.T) {
@@ -75,13 +79,63 @@ func TestCreate(t *testing.T) {
 	assert.Equal(t, "v", string(value))
 }
 
-// A session that has not written for a day is forgotten.
+// A session that has not written for a day is forgotten when the next one writes.
 func TestExpire(t *testing.T) {
 	dsn := pgtest.Server(t)
 	schema := pgtest.Schema(t, dsn)
+	require.NoError(t, reopen(t, dsn, schema).Swap(t.Context(), "k", nil, []byte("v")))
+	pgtest.Ask(t, dsn, "update "+schema+".session set at = now() - interval '25 hours'")
 	s := reopen(t, dsn, schema)
+	assert.Len(t, pgtest.Ask(t, dsn, "select id from "+schema+".session"), 1)
+	require.NoError(t, s.Swap(t.Context(), "k", []byte("v"), nil))
+	assert.Equal(t, []string{string(s.db.session)}, pgtest.Ask(t, dsn, "select convert_from(id, 'UTF8') from "+schema+".session"))
+}
+
+// A role that may only read, and a server or a role on which all transactions can only
+// read, open a Store that exists. A write returns what is missing, and changes nothing.
+func TestReadOnly(t *testing.T) {
+	dsn := pgtest.Server(t)
+	schema := pgtest.Schema(t, dsn)
+	s := reopen(t, dsn, schema)
+	testkit.Fill(t, s, "a", []string{"text"}, websync.Item{Resource: websync.Resource{ID: "urn:x"}})
 	require.NoError(t, s.Swap(t.Context(), "k", nil, []byte("v")))
-	pgtest.Ask(t, dsn, "insert into "+schema+".session values ('old', 1, now() - interval '25 hours')")
-	reopen(t, dsn, schema)
+	pgtest.Ask(t, dsn, "update "+schema+".session set at = now() - interval '25 hours'")
+	readOnly, err := url.Parse(dsn)
+	require.NoError(t, err)
+	query := readOnly.Query()
+	query.Set("default_transaction_read_only", "on")
+	readOnly.RawQuery = query.Encode()
+	for name, test := range map[string]struct{ dsn, write, create string }{
+		"a role with few rights": {
+			pgtest.Reader(t, dsn, schema),
+			"^pgstore: the role \"test_.*\" lacks a right: ERROR: permission denied for table .*: reading needs USAGE on the schema .* and SELECT on its tables, writing also INSERT, UPDATE and DELETE, creating it CREATE on the database$",
+			"permission denied for database .* creating it CREATE on the database",
+		},
+		"transactions that only read": {
+			readOnly.String(),
+			"^pgstore: the Store can only be read: ERROR: .*read-only transaction.*: to write, connect to a server that is not a standby, as a role without default_transaction_read_only$",
+			"the Store can only be read: ",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, existing := range []bool{true, false} {
+				r, err := Open(t.Context(), test.dsn, &Options{Schema: schema, Existing: existing})
+				require.NoError(t, err)
+				defer r.Close()
+				assert.Len(t, testkit.All(t, r.Resources(t.Context(), websync.Range{})), 1)
+				value, err := r.State(t.Context(), "k")
+				require.NoError(t, err)
+				assert.Equal(t, "v", string(value))
+				_, err = r.Claim(t.Context(), "c", time.Minute)
+				require.Error(t, err)
+				assert.Regexp(t, test.write, err.Error())
+			}
+			_, err := Open(t.Context(), test.dsn, &Options{Schema: schema + "_none", Existing: true})
+			require.ErrorIs(t, err, fs.ErrNotExist)
+			_, err = Open(t.Context(), test.dsn, &Options{Schema: schema + "_none"})
+			require.Error(t, err)
+			assert.Regexp(t, test.create, err.Error())
+		})
+	}
 	assert.Equal(t, []string{string(s.db.session)}, pgtest.Ask(t, dsn, "select convert_from(id, 'UTF8') from "+schema+".session"))
 }

@@ -38,6 +38,9 @@ const sqlSettings = `select set_config('enable_seqscan', 'off', true), set_confi
 const sqlLock = sqlSettings + `, pg_advisory_xact_lock($1), set_config('synchronous_commit',
 	case current_setting('synchronous_commit') when 'off' then 'on' else current_setting('synchronous_commit') end, true)`
 
+// sqlReadOnly has a row if all transactions of this connection can only read.
+const sqlReadOnly = "select where pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean"
+
 // statements are those on the tables of one schema.
 type statements struct {
 	get, getLong, scan, scanLong          string
@@ -71,53 +74,73 @@ func newStatements(schema string) statements {
 	}
 }
 
-// setUp creates the schema, unless it is to exist already, or checks its version.
+// setUp checks the version of the schema, which takes the right to read only. If there is
+// no Store in it, it creates one, unless there is to be one already.
 func (d *db) setUp(ctx context.Context, existing bool) error {
+	exists, err := d.inspect(ctx)
+	switch {
+	case err != nil || exists:
+		return err
+	case existing:
+		return fmt.Errorf("pgstore: the schema %q holds no Store: %w", d.schema, fs.ErrNotExist)
+	}
+	return d.create(ctx)
+}
+
+// inspect reports whether there is a Store, and checks its version.
+func (d *db) inspect(ctx context.Context) (exists bool, err error) {
+	t, err := d.begin(ctx, false)
+	if err != nil {
+		return false, err
+	}
+	defer t.conn.Release()
+	defer t.end()
+	b := t.batch()
+	b.add(sqlReadOnly, func([][]byte) { d.readOnly = true })
+	if err := t.send(b); err != nil {
+		return false, err
+	}
+	return t.checkSchema()
+}
+
+func (d *db) create(ctx context.Context) error {
 	t, err := d.begin(ctx, true)
 	if err != nil {
 		return err
 	}
 	defer t.conn.Release()
-	exists := false
-	b := t.batch()
-	b.add(d.sql.exists, func([][]byte) { exists = true }, d.schema)
-	if err := t.send(b); err != nil {
+	if exists, err := t.checkSchema(); err != nil || exists { // another process was faster
+		t.end()
 		return err
 	}
-	switch {
-	case exists:
-		return t.checkVersion()
-	case existing:
-		return fmt.Errorf("pgstore: the schema %q holds no Store: %w", d.schema, fs.ErrNotExist)
-	}
-	return t.create()
-}
-
-func (t *tx) create() error {
 	b := t.batch()
-	b.add(t.db.sql.create, nil)
+	b.add(d.sql.create, nil)
 	for _, sql := range schema {
-		b.add(strings.ReplaceAll(sql, "$.", pgx.Identifier{t.db.schema}.Sanitize()+"."), nil)
+		b.add(strings.ReplaceAll(sql, "$.", pgx.Identifier{d.schema}.Sanitize()+"."), nil)
 	}
-	b.add(t.db.sql.writeVersion, nil, int64(schemaVersion))
+	b.add(d.sql.writeVersion, nil, int64(schemaVersion))
 	b.add("commit", nil)
 	return t.send(b)
 }
 
-func (t *tx) checkVersion() error {
-	version := uint64(0)
+// checkSchema is inspect in a transaction.
+func (t *tx) checkSchema() (exists bool, err error) {
 	b := t.batch()
+	b.add(t.db.sql.exists, func([][]byte) { exists = true }, t.db.schema)
+	if err := t.send(b); err != nil || !exists {
+		return false, err
+	}
+	version := uint64(0)
+	b = t.batch()
 	b.add(t.db.sql.version, func(row [][]byte) { version = binary.BigEndian.Uint64(row[0]) })
-	b.add(t.db.sql.expire, nil)
-	b.add("commit", nil)
 	if err := t.send(b); err != nil {
-		return err
+		return true, err
 	}
 	switch {
 	case version > schemaVersion:
-		return fmt.Errorf("pgstore: %w: the schema %q has version %d, this version reads version %d", harvest.ErrNewer, t.db.schema, version, schemaVersion)
+		return true, fmt.Errorf("pgstore: %w: the schema %q has version %d, this version reads version %d", harvest.ErrNewer, t.db.schema, version, schemaVersion)
 	case version < schemaVersion:
-		return fmt.Errorf("pgstore: the schema %q has version %d: version %d is right; harvest again into a new schema", t.db.schema, version, schemaVersion)
+		return true, fmt.Errorf("pgstore: the schema %q has version %d: version %d is right; harvest again into a new schema", t.db.schema, version, schemaVersion)
 	}
-	return nil
+	return true, nil
 }

@@ -50,6 +50,9 @@ var (
 // What it leaves out is taken from the environment, as psql does; pool_max_conns limits
 // the number of connections. If o is nil, it is the zero Options.
 //
+// Open writes nothing if the Store exists: a role that may only read it, or a standby, is
+// enough to read.
+//
 // For a Store of a newer version of this package the error is [harvest.ErrNewer]. No
 // error contains the connection string or a password.
 //

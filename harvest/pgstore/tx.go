@@ -122,6 +122,9 @@ func (t *tx) commit() error {
 	b := t.batch()
 	t.addChanges(b)
 	b.add(t.db.sql.applied, nil, t.db.session, t.db.updates)
+	if !t.db.expired {
+		b.add(t.db.sql.expire, nil)
+	}
 	if t.notify {
 		b.add("select pg_notify($1, '')", nil, t.db.channel)
 	}
@@ -135,6 +138,7 @@ func (t *tx) commit() error {
 	if b.tag != "COMMIT" {
 		return fmt.Errorf("pgstore: the server answers COMMIT with %s", b.tag)
 	}
+	t.db.expired = true
 	return nil
 }
 

@@ -51,6 +51,23 @@ func Schema(t testing.TB, dsn string) string {
 	return name
 }
 
+// Reader returns the connection string of a new role that may only read a schema, which
+// exists. The role is dropped when the test has ended.
+func Reader(t testing.TB, dsn, schema string) string {
+	t.Helper()
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	role, password := "test_"+strings.ToLower(rand.Text()), rand.Text()
+	Ask(t, dsn, "create role "+role+" login password '"+password+"'")
+	t.Cleanup(func() { Ask(t, dsn, "drop owned by "+role+"; drop role "+role) })
+	Ask(t, dsn, "grant usage on schema "+schema+" to "+role)
+	Ask(t, dsn, "grant select on all tables in schema "+schema+" to "+role)
+	u.User = url.UserPassword(role, password)
+	return u.String()
+}
+
 // NewDatabase creates a database on the server of Find. It is dropped with drop.
 func NewDatabase() (dsn string, drop func() error, err error) {
 	server, err := Find()
