@@ -38,7 +38,8 @@ other file fails before it writes anything.
 
 With -plan or -audit each difference is a line: an outcome and a URI. The outcome is created, updated, deleted, withheld,
 failed (stored bytes are damaged), or ask (the source states neither a time nor a digest, so a run would ask the server).
-"updated" is based on what the source states; the bytes may turn out to be the same.
+"updated" is based on what the source states; the bytes may turn out to be the same. Both only read the store: of PostgreSQL, a
+role that may only read or a standby is enough.
 
 With -json the object is written in any case. It has store; in_step, true if the exit status is 0 and -plan finds nothing
 to do; reports, one for each URL that was begun; export (with -export), which has dir, bodies, bytes, written, unchanged

@@ -23,7 +23,8 @@ again; with -dir alone the catalogue is in a temporary file.
 
 With -store alone, all sources in the store are published as one set; no id may be in two of them. What another program
 harvests into the store appears at once. With -out it appears in the next export: all files are of the moment when the export
-begins. An export that fails leaves the lists and files of the one before.
+begins. An export that fails leaves the lists and files of the one before. With -dumps or -hub the program writes to the store,
+otherwise it only reads: of PostgreSQL, a role that may only read or a standby is enough.
 
 Files below -dir, and the resources of sources that -own names, keep their ids if these are URLs under -base; but not if
 the URL has a query or unusual escapes, names a hidden file (except below /.well-known/), or is the URL of one of the lists.
