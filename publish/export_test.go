@@ -707,7 +707,7 @@ func TestPlanOfManyDocuments(t *testing.T) {
 	tree, err := openTree(dir)
 	require.NoError(t, err)
 	defer tree.root.Close()
-	require.NoError(t, tree.mkdir(private, nil))
+	require.NoError(t, tree.mkdir(newDir, nil))
 	for range 2 { // the second time, all names are in the manifest
 		e := &export{tree: tree, site: numbered(n)}
 		require.NoError(t, e.makePlan(t.Context()))
