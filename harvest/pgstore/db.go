@@ -195,13 +195,19 @@ func (o *outage) goesOn(pause time.Duration) time.Duration {
 // so have all calls together while none reaches the server.
 func (d *db) patiently(ctx context.Context, f func() error) error {
 	var since time.Time // the first failure
+	var lost *lostError // the last one
 	for wait := time.Duration(0); ; wait = min(2*wait+10*time.Millisecond, time.Second) {
 		err := f()
-		lost, ok := errors.AsType[*lostError](err)
-		if !ok {
-			if err == nil {
-				d.outage.ended()
-			}
+		again, ok := errors.AsType[*lostError](err)
+		switch {
+		case ok:
+			lost = again
+		case err == nil:
+			d.outage.ended()
+			return nil
+		case lost != nil && ctx.Err() != nil:
+			return lost.until(ctx)
+		default:
 			return err
 		}
 		if since.IsZero() {
@@ -213,7 +219,7 @@ func (d *db) patiently(ctx context.Context, f func() error) error {
 		d.pool.Reset() // its other connections are likely to be lost, too
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("pgstore: no connection to the server: %w: %w", ctx.Err(), lost.error)
+			return lost.until(ctx)
 		case <-d.closing.Done():
 			return wrap(os.ErrClosed)
 		case <-time.After(wait):
@@ -226,6 +232,11 @@ func (d *db) patiently(ctx context.Context, f func() error) error {
 type lostError struct{ error }
 
 func (e *lostError) Unwrap() error { return e.error }
+
+// until returns the error of a call that waited for a connection until its context ended.
+func (e *lostError) until(ctx context.Context) error {
+	return fmt.Errorf("pgstore: no connection to the server: %w: %w", ctx.Err(), e.error)
+}
 
 // failed makes an error of pgx one of this package: a *lostError if it is worth while to
 // try again.

@@ -29,6 +29,9 @@ type network struct {
 	down  bool
 	stall bool // what arrives is not read
 	conns map[*cutConn]bool
+	// while down, atRefusal is called with how many connections were refused
+	refused   int
+	atRefusal func(refused int)
 	// dialled has a value for each connection that was made
 	dialled chan struct{}
 	// atCommit is called before and after COMMIT is sent. If it returns true, the
@@ -65,6 +68,10 @@ func (n *network) dial(ctx context.Context, kind, addr string) (net.Conn, error)
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.down {
+		n.refused++
+		if n.atRefusal != nil {
+			n.atRefusal(n.refused)
+		}
 		return nil, errCut
 	}
 	inner, err := new(net.Dialer).DialContext(ctx, kind, addr)
@@ -89,6 +96,20 @@ func (n *network) set(down bool) {
 		c.Close()
 	}
 	clear(n.conns)
+}
+
+// refuse cuts all connections and refuses new ones. When it has refused a number of them,
+// it calls then.
+func (n *network) refuse(count int, then func()) {
+	n.set(true)
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.refused = 0
+	n.atRefusal = func(refused int) {
+		if refused == count {
+			then()
+		}
+	}
 }
 
 // cutAtCommit makes hook decide at each COMMIT whether the connection is cut: before it
@@ -218,16 +239,14 @@ func TestOutage(t *testing.T) {
 	go func() { written <- s.Swap(t.Context(), "k", []byte("4"), []byte("5")) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	err := s.Swap(ctx, "other", nil, []byte("v"))
-	assert.ErrorIs(t, err, context.DeadlineExceeded, "the context ends the wait")
-	assert.ErrorIs(t, err, errCut, "the error says what it waited for")
+	assert.ErrorIs(t, s.Swap(ctx, "other", nil, []byte("v")), context.DeadlineExceeded, "the context ends the wait")
 	network.set(false)
 	require.NoError(t, <-read)
 	require.NoError(t, <-written)
 
 	brief, network := throughNetwork(t, dsn, schema, 20*time.Millisecond)
 	network.set(true)
-	_, err = brief.Head(t.Context())
+	_, err := brief.Head(t.Context())
 	require.ErrorContains(t, err, "pgstore: no connection to the server for 20ms: ")
 	require.ErrorIs(t, err, errCut)
 	require.ErrorContains(t, brief.Swap(t.Context(), "k", []byte("5"), []byte("6")), "no connection to the server for 20ms: ")
@@ -279,6 +298,26 @@ func TestOutageOfManyCalls(t *testing.T) {
 		require.ErrorIs(t, d.patiently(t.Context(), lost), errCut)
 		assert.Greater(t, calls, 5, "the server was reached meanwhile")
 	})
+}
+
+// The error of a call that ends while it waits for a connection says so.
+func TestCancelledInOutage(t *testing.T) {
+	dsn := pgtest.Server(t)
+	s, network := throughNetwork(t, dsn, pgtest.Schema(t, dsn), 0)
+	for name, call := range map[string]func(context.Context) error{
+		"reads":  func(ctx context.Context) error { _, err := s.Head(ctx); return err },
+		"writes": func(ctx context.Context) error { return s.Swap(ctx, "k", nil, []byte("v")) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			network.refuse(3, cancel) // in the third attempt
+			err := call(ctx)
+			require.ErrorIs(t, err, context.Canceled)
+			require.ErrorIs(t, err, errCut)
+			network.set(false)
+		})
+	}
 }
 
 // A server that no longer answers is one that can't be reached.
