@@ -17,7 +17,8 @@ import (
 // their lists and bodies are of one state.
 //
 // It holds no transaction. It reads older states from the log, so catalog must know the
-// Prior of each entry. It keeps some 40 bytes for each resource that has changed since.
+// Prior of each entry. It keeps some 60 bytes for each resource that has changed since,
+// and up to 120 if these are few among many.
 //
 // It cannot keep catalog from forgetting. Once the log has a new generation, Head, Get
 // and Resources return [websync.ErrConflict], as the last two do for a Prior that catalog
@@ -31,7 +32,7 @@ func Freeze(ctx context.Context, catalog websync.Catalog) (websync.Catalog, erro
 	if err != nil {
 		return nil, fmt.Errorf("publish: the catalog: %w", err)
 	}
-	return &frozen{Catalog: catalog, head: head, read: head.Last, priors: make(map[websync.Seq]websync.Seq)}, nil
+	return &frozen{Catalog: catalog, head: head, read: head.Last, priors: map[websync.Seq]websync.Seq{}, born: map[websync.Seq][]websync.Seq{}}, nil
 }
 
 // A frozen is a Catalog in one state of another one. Open is that of the other one.
@@ -40,8 +41,9 @@ type frozen struct {
 	head websync.Head
 
 	mu     sync.Mutex
-	read   websync.Seq                 // up to which the log is read
-	priors map[websync.Seq]websync.Seq // by Born: the entry of what has changed since
+	read   websync.Seq                   // up to which the log is read
+	priors map[websync.Seq]websync.Seq   // by Born: the entry of what has changed since
+	born   map[websync.Seq][]websync.Seq // the keys of priors, by their number of frozenPage
 }
 
 // frozenPage is how many items are read before the log is.
@@ -76,6 +78,7 @@ func (f *frozen) catchUp(ctx context.Context) error {
 		}
 		if _, known := f.priors[item.Born]; !known && item.Born > 0 && item.Born <= f.head.Born {
 			f.priors[item.Born] = item.Prior
+			f.born[item.Born/frozenPage] = append(f.born[item.Born/frozenPage], item.Born)
 		}
 		f.read = item.Seq
 	}
@@ -204,9 +207,11 @@ func (f *frozen) yieldPage(ctx context.Context, r websync.Range, page []websync.
 func (f *frozen) changed(r websync.Range) (born []websync.Seq) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for b := range f.priors {
-		if b > r.After && b <= r.Until {
-			born = append(born, b)
+	for n := r.After / frozenPage; n <= r.Until/frozenPage; n++ {
+		for _, b := range f.born[n] {
+			if b > r.After && b <= r.Until {
+				born = append(born, b)
+			}
 		}
 	}
 	slices.Sort(born)
