@@ -488,8 +488,14 @@ func (w *walk) snapshot(l *listing) error {
 	}
 	tag, corrected := w.tag(), l.moment.Before(w.from.Moment)
 	give := func(id string, at websync.Datetime) error {
-		apart := !l.moment.IsZero() && (corrected || at.After(l.moment))
-		return w.giveListed(id, at, apart, tag)
+		ev := resourceEvent(id, at)
+		ev.Apart = !l.moment.IsZero() && (corrected || at.After(l.moment))
+		// What has just changed gets no tag, since a tag says that the page can't change
+		// without a change of its date.
+		if at.IsOver(w.lists.now()) {
+			ev.Tag = tag
+		}
+		return w.Yield(ev)
 	}
 	err := l.each(func(id string, at websync.Datetime) error {
 		if x := w.updates.find(id); x != nil {
@@ -535,17 +541,6 @@ func (w *walk) tag() string {
 		return ""
 	}
 	return "resynchronised " + w.lists.now().UTC().Format(time.DateOnly)
-}
-
-// giveListed yields an entry of the snapshot. What has just changed gets no tag, since a
-// tag says that the page can't change without a change of its date.
-func (w *walk) giveListed(id string, at websync.Datetime, apart bool, tag string) error {
-	ev := resourceEvent(id, at)
-	ev.Apart = apart
-	if at.IsOver(w.lists.now()) {
-		ev.Tag = tag
-	}
-	return w.Yield(ev)
 }
 
 // followAgain yields what is new in the feed since it was read before the sitemap, and
