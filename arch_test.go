@@ -3,10 +3,15 @@ package websync_test
 import (
 	"bytes"
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"io"
 	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,70 +24,74 @@ const module = "github.com/websync-go/websync"
 // mayImport is the architecture: which packages of this module each package may import. A
 // name that ends in /... stands for all below it.
 var mayImport = map[string][]string{
-	".":                   {},
-	"internal/xmlscan":    {},
-	"internal/document":   {".", "internal/xmlscan", "internal/syntax", "internal/rule"},
-	"internal/endtoend":   {},
-	"internal/hostile":    {},
-	"internal/chaos":      {},
-	"internal/docs":       {},
-	"internal/syntax":     {},
-	"internal/spool":      {},
-	"internal/codec":      {"."},
-	"internal/rule":       {".", "internal/xmlscan"},
-	"internal/element":    {".", "internal/xmlscan"},
-	"internal/docfetch":   {".", "harvest", "internal/document", "internal/spool", "internal/syntax"},
-	"internal/site":       {".", "internal/syntax"},
-	"internal/parts":      {".", "internal/site", "internal/syntax"},
-	"internal/chain":      {".", "internal/site", "internal/syntax"},
-	"internal/republish":  {".", "internal/site", "internal/syntax"},
-	"internal/outgoing":   {"."},
-	"internal/outlast":    {},
-	"internal/linkformat": {"."},
-	"internal/htmlscan":   {"."},
-	"internal/htmlhead":   {".", "internal/htmlscan", "internal/linkformat"},
-	"internal/xmlpatch":   {},
-	"internal/suite":      {".", "harvest", "internal/racing"},
-	"internal/pgtest":     {},
-	"internal/racing":     {},
-	"internal/testkit":    {".", "harvest", "harvest/kvstore", "harvest/memstore", "internal/xmlscan"},
-	"internal/naive":      {".", "harvest", "harvest/fetch", "harvest/kvstore", "harvest/memstore", "internal/testkit", "publish"},
-	"internal/bench":      {},
-	"internal/bareget":    {},
-	"internal/browser":    {},
-	"internal/page":       {"."},
-	"internal/ontology":   {},
-	"internal/webtext":    {"internal/document", "internal/xmlscan"},
-	"sitemap":             {".", "internal/...", "harvest"},
-	"sitemap/google":      {".", "internal/...", "sitemap"},
-	"atom":                {".", "internal/...", "harvest"},
-	"atom/anyfeed":        {".", "internal/...", "harvest", "atom"},
-	"resourcesync":        {".", "internal/...", "harvest", "sitemap"},
-	"eli":                 {".", "internal/...", "harvest", "sitemap", "atom", "eli/rdf", "eli/rdfa"},
-	"eli/conformance":     {".", "internal/...", "harvest", "sitemap", "atom", "eli", "eli/rdf", "eli/rdfa"},
-	"eli/rdf":             {".", "internal/..."},
-	"eli/rdfa":            {".", "internal/...", "eli/rdf"},
-	"eli/jsonld":          {".", "internal/...", "eli/rdf"},
-	"atompmh":             {".", "internal/...", "harvest", "atom"},
-	"rinfo":               {".", "internal/...", "harvest", "atom"},
-	"harvest":             {".", "internal/spool", "internal/codec", "internal/outlast", "internal/syntax"},
-	"harvest/union":       {".", "harvest", "internal/spool"},
-	"harvest/fetch":       {".", "harvest", "internal/outgoing", "internal/spool", "internal/syntax"},
-	"harvest/kvstore":     {".", "harvest", "internal/codec"},
-	"harvest/memstore":    {".", "harvest", "harvest/kvstore"},
-	"harvest/sqlitestore": {".", "harvest", "harvest/kvstore"},
-	"harvest/pgstore":     {".", "harvest", "harvest/kvstore", "internal/outlast"},
-	"harvest/storetest":   {".", "harvest", "internal/suite", "publish/catalogtest"},
-	"harvest/sourcetest":  {".", "harvest", "internal/spool", "internal/suite"},
-	"harvest/dirsource":   {".", "harvest", "internal/docfetch", "internal/spool", "internal/syntax"},
-	"harvest/notify":      {".", "harvest", "internal/outgoing"},
-	"harvest/schedule":    {".", "harvest"},
-	"harvest/runreport":   {".", "harvest", "internal/page"},
-	"harvest/status":      {".", "harvest", "harvest/runreport", "internal/outlast", "internal/page"},
-	"harvest/discover":    {"..."},
-	"publish":             {".", "internal/outgoing", "internal/spool", "internal/syntax"},
-	"publish/catalogtest": {".", "internal/suite"},
-	"examples/...":        {"..."},
+	".":                     {},
+	"internal/xmlscan":      {},
+	"internal/document":     {".", "internal/xmlscan", "internal/syntax", "internal/rule"},
+	"internal/endtoend":     {},
+	"internal/instep":       {},
+	"internal/hostile":      {},
+	"internal/chaos":        {},
+	"internal/histories":    {},
+	"internal/docs":         {},
+	"internal/syntax":       {},
+	"internal/spool":        {},
+	"internal/codec":        {"."},
+	"internal/rule":         {".", "internal/xmlscan"},
+	"internal/element":      {".", "internal/xmlscan"},
+	"internal/docfetch":     {".", "harvest", "internal/document", "internal/guard", "internal/spool", "internal/syntax"},
+	"internal/guard":        {"."},
+	"internal/site":         {".", "internal/syntax"},
+	"internal/parts":        {".", "internal/site", "internal/syntax"},
+	"internal/chain":        {".", "internal/site", "internal/syntax"},
+	"internal/republish":    {".", "internal/site", "internal/syntax"},
+	"internal/outgoing":     {"."},
+	"internal/outlast":      {},
+	"internal/linkformat":   {"."},
+	"internal/htmlscan":     {"."},
+	"internal/htmlhead":     {".", "internal/htmlscan", "internal/linkformat"},
+	"internal/xmlpatch":     {},
+	"internal/jsonpatch":    {"."},
+	"internal/suite":        {".", "harvest", "internal/racing"},
+	"internal/pgtest":       {},
+	"internal/racing":       {},
+	"internal/testkit":      {".", "harvest", "harvest/memstore", "internal/xmlscan"},
+	"internal/naive":        {".", "harvest", "harvest/fetch", "harvest/memstore", "internal/testkit", "publish"},
+	"internal/bench":        {},
+	"internal/bareget":      {},
+	"internal/browser":      {},
+	"internal/page":         {"."},
+	"internal/ontology":     {},
+	"internal/webtext":      {"internal/document", "internal/xmlscan"},
+	"sitemap":               {".", "internal/...", "harvest"},
+	"sitemap/google":        {".", "internal/...", "sitemap"},
+	"atom":                  {".", "internal/...", "harvest"},
+	"atom/anyfeed":          {".", "internal/...", "harvest", "atom"},
+	"resourcesync":          {".", "internal/...", "harvest", "sitemap"},
+	"eli":                   {".", "internal/...", "harvest", "sitemap", "atom", "eli/rdf", "eli/rdfa"},
+	"eli/conformance":       {".", "internal/...", "harvest", "sitemap", "atom", "eli", "eli/rdf", "eli/rdfa"},
+	"eli/rdf":               {".", "internal/..."},
+	"eli/rdfa":              {".", "internal/...", "eli/rdf"},
+	"eli/jsonld":            {".", "internal/...", "eli/rdf"},
+	"atompmh":               {".", "internal/...", "harvest", "atom"},
+	"rinfo":                 {".", "internal/...", "harvest", "atom"},
+	"harvest":               {".", "internal/spool", "internal/codec", "internal/guard", "internal/outlast", "internal/syntax"},
+	"harvest/union":         {".", "harvest", "internal/spool"},
+	"harvest/fetch":         {".", "harvest", "internal/outgoing", "internal/spool", "internal/syntax"},
+	"harvest/memstore":      {".", "harvest"},
+	"harvest/sqlitestore":   {".", "harvest"},
+	"harvest/pgstore":       {".", "harvest", "internal/outlast"},
+	"internal/catalogsuite": {".", "harvest", "internal/suite", "publish/catalogtest"},
+	"harvest/storetest":     {".", "harvest", "internal/racing", "internal/suite", "publish/catalogtest"},
+	"harvest/sourcetest":    {".", "harvest", "internal/spool", "internal/suite"},
+	"harvest/dirsource":     {".", "harvest", "internal/docfetch", "internal/spool", "internal/syntax"},
+	"harvest/notify":        {".", "harvest", "internal/outgoing"},
+	"harvest/schedule":      {".", "harvest", "internal/guard"},
+	"harvest/runreport":     {".", "harvest", "internal/page"},
+	"harvest/status":        {".", "harvest", "harvest/runreport", "internal/outlast", "internal/page"},
+	"harvest/discover":      {"..."},
+	"publish":               {".", "internal/outgoing", "internal/spool", "internal/syntax"},
+	"publish/catalogtest":   {".", "internal/suite"},
+	"examples/...":          {"..."},
 }
 
 // mayLinkHTTP are the packages that may carry net/http, even through a dependency.
@@ -193,4 +202,51 @@ func TestProtocolsMeetTheEngineInOneFile(t *testing.T) {
 			}
 		}
 	}
+}
+
+// belowTheEngine are the names of package harvest, beside those of store.go, record.go,
+// fingerprint.go and the files catalog*.go themselves, that the latter use.
+var belowTheEngine = []string{"Checkpoint", "Validator"}
+
+// nothing imports packages that have no names.
+type nothing struct{}
+
+func (nothing) Import(importPath string) (*types.Package, error) {
+	p := types.NewPackage(importPath, path.Base(importPath))
+	p.MarkComplete()
+	return p, nil
+}
+
+// TestCatalogStandsBelowTheEngine: a Catalog knows nothing of the engine that works on
+// it.
+func TestCatalogStandsBelowTheEngine(t *testing.T) {
+	names, err := filepath.Glob("harvest/*.go")
+	require.NoError(t, err)
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range names {
+		if !strings.HasSuffix(name, "_test.go") {
+			file, err := parser.ParseFile(fset, name, nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			files = append(files, file)
+		}
+	}
+	info := types.Info{Uses: map[*ast.Ident]types.Object{}}
+	config := types.Config{Importer: nothing{}, Error: func(error) {}} // the names of imports are not known
+	harvest, _ := config.Check("harvest", fset, files, &info)
+	below := func(pos token.Pos) bool {
+		name := filepath.Base(fset.Position(pos).Filename)
+		return strings.HasPrefix(name, "catalog") || slices.Contains([]string{"store.go", "record.go", "fingerprint.go"}, name)
+	}
+	checked := 0
+	for id, use := range info.Uses {
+		if use.Parent() != harvest.Scope() || !strings.HasPrefix(filepath.Base(fset.Position(id.Pos()).Filename), "catalog") {
+			continue
+		}
+		checked++
+		if !below(use.Pos()) && !slices.Contains(belowTheEngine, use.Name()) {
+			t.Errorf("%s: %s belongs to the engine", fset.Position(id.Pos()), use.Name())
+		}
+	}
+	require.Greater(t, checked, 1000)
 }

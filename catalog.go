@@ -43,10 +43,10 @@ type Catalog interface {
 	Resources(ctx context.Context, r Range) iter.Seq2[Item, error]
 
 	// Changes yields the log in the order of Seq: every put and every deletion,
-	// superseded ones too. r limits the generation, the sources and, by After and Until,
-	// Seq. It yields [ErrNotFound] for an unknown generation. A deletion has no bodies;
-	// its Resource should have the Content that it had before, since readers may know it
-	// by that URL.
+	// superseded ones too. r limits the generation, the sources, by After and Until Seq,
+	// and by Since Time. It yields [ErrNotFound] for an unknown generation. A deletion
+	// has no bodies; its Resource should have the Content that it had before, since
+	// readers may know it by that URL.
 	//
 	// An entry should have a Prior if the log has an earlier one of its id: a Publisher
 	// of URLs looks there which URL the resource had. A Catalog that does not know it has
@@ -112,6 +112,35 @@ type Range struct {
 	Generation uint64   // of the log, for Changes only; if zero, the latest
 	After      Seq
 	Until      Seq // if zero, there is no end
+	// Since selects entries whose Time is not before it, for Changes only. With After,
+	// the later position counts. If zero, there is no such limit.
+	Since time.Time
+}
+
+// FirstSince returns the number of the first entry of the log whose Time is not before t,
+// and head.Last+1 if there is none. head is a Head of c. It is a binary search that reads
+// one entry in each step, for Catalogs that have no quicker way to honour [Range].Since.
+func FirstSince(ctx context.Context, c Catalog, head Head, t time.Time) (Seq, error) {
+	first, end := max(head.First, 1), head.Last+1
+	for first < end {
+		middle := first + (end-first)/2
+		var entry Item
+		for item, err := range c.Changes(ctx, Range{Generation: head.Generation, After: middle - 1, Until: middle}) {
+			if err != nil {
+				return 0, err
+			}
+			entry = item
+		}
+		switch {
+		case entry.Seq != middle:
+			return 0, fmt.Errorf("%w: the log has no entry %d; Head.First is %d and Head.Last is %d", ErrCatalog, middle, head.First, head.Last)
+		case entry.Time.Before(t):
+			first = middle + 1
+		default:
+			end = middle
+		}
+	}
+	return first, nil
 }
 
 // A State holds small named values. It is safe for concurrent use. An empty value and no

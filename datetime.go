@@ -83,8 +83,9 @@ const (
 
 var powers = [...]int32{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
 
-// NewDatetime returns t with its offset and its precision: a second, or as many digits of
-// the fraction as are needed. Offsets are whole minutes: NewDatetime cuts off the seconds
+// NewDatetime returns t with its offset and its precision: a second, or a microsecond or
+// nanosecond if it has a fraction, so that no digit of a fraction depends on chance: of two
+// times within a millisecond one is later, although one of them ends in zeros. Offsets are whole minutes: NewDatetime cuts off the seconds
 // of an old local mean time and keeps the instant. It returns the zero Datetime for the
 // zero Time and for years outside 1 to 9999.
 func NewDatetime(t time.Time) Datetime {
@@ -97,8 +98,11 @@ func NewDatetime(t time.Time) Datetime {
 		offset = 0
 	}
 	d := Datetime{sec: t.Unix(), nano: int32(t.Nanosecond()), offset: int16(offset), prec: PrecisionSecond}
-	for d.nano%powers[9-d.prec.digits()] != 0 {
-		d.prec++
+	switch {
+	case d.nano%1000 != 0:
+		d.prec = PrecisionNanosecond
+	case d.nano != 0:
+		d.prec = PrecisionMicrosecond
 	}
 	if local := d.sec + int64(offset)*60; min(d.sec, local) < minUnix || max(d.sec, local) >= maxUnix {
 		return Datetime{}

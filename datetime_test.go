@@ -261,7 +261,8 @@ func TestNewDatetime(t *testing.T) {
 		want string
 	}{
 		{"UTC", time.Date(2024, 2, 29, 12, 34, 56, 0, time.UTC), "2024-02-29T12:34:56Z"},
-		{"fraction", time.Date(2024, 2, 29, 12, 34, 56, 120_000_000, time.UTC), "2024-02-29T12:34:56.12Z"},
+		{"fraction", time.Date(2024, 2, 29, 12, 34, 56, 120_000_000, time.UTC), "2024-02-29T12:34:56.120000Z"},
+		{"nanosecond", time.Date(2024, 2, 29, 12, 34, 56, 120_000_100, time.UTC), "2024-02-29T12:34:56.120000100Z"},
 		{"nanosecond", time.Date(2024, 2, 29, 12, 34, 56, 1, time.UTC), "2024-02-29T12:34:56.000000001Z"},
 		{"offset", time.Date(2024, 2, 29, 12, 34, 56, 0, zone(-12600)), "2024-02-29T12:34:56-03:30"},
 		{"offset zero", time.Date(2024, 2, 29, 12, 34, 56, 0, zone(0)), "2024-02-29T12:34:56Z"},

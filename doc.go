@@ -39,7 +39,7 @@
 //   - eli/conformance: checks publishers by all rules of ELI Pillar IV
 //   - harvest: events, the engine, what Sources, Stores and Fetchers are
 //   - harvest/fetch: the Fetcher for HTTP
-//   - harvest/memstore, harvest/sqlitestore, harvest/pgstore, harvest/kvstore: Stores
+//   - harvest/memstore, harvest/sqlitestore, harvest/pgstore: Stores
 //   - harvest/union: one Source of several
 //   - harvest/dirsource: a directory as a Source
 //   - harvest/discover: what a URL offers, and by which protocol

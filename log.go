@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 )
@@ -110,7 +111,7 @@ func (l *Log) Get(_ context.Context, source string, ids []string) ([]Item, error
 
 // Resources implements [Catalog].
 func (l *Log) Resources(ctx context.Context, r Range) iter.Seq2[Item, error] {
-	r.Generation = 0
+	r.Generation, r.Since = 0, time.Time{}
 	return l.walk(ctx, r, func() Seq { return Seq(len(l.latest)) }, func(born Seq) *Item {
 		if e := l.at(l.latest[born-1]); e.Kind != Deleted {
 			return e
@@ -143,11 +144,12 @@ func (l *Log) walk(ctx context.Context, r Range, last func() Seq, at func(n Seq)
 		}
 		l.mu.RLock()
 		end := last()
+		n := sort.Search(len(l.entries), func(i int) bool { return !l.entries[i].Time.Before(r.Since) })
 		l.mu.RUnlock()
 		if r.Until > 0 {
 			end = min(end, r.Until)
 		}
-		for n := r.After; n < end; {
+		for n := max(r.After, Seq(n)); n < end; {
 			if err := ctx.Err(); err != nil {
 				yield(Item{}, err)
 				return

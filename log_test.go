@@ -85,6 +85,19 @@ func TestLogTimes(t *testing.T) {
 	}
 	assert.Equal(t, want, got)
 
+	for i, at := range want {
+		first, err := websync.FirstSince(t.Context(), &l, websync.Head{Generation: 1, First: 1, Last: 4}, at)
+		require.NoError(t, err)
+		assert.Equal(t, websync.Seq(i+1), first)
+	}
+	_, err = websync.FirstSince(t.Context(), &l, websync.Head{Generation: 1, First: 1, Last: 5}, want[3].Add(1))
+	require.ErrorIs(t, err, websync.ErrCatalog)
+	_, err = websync.FirstSince(t.Context(), &l, websync.Head{Generation: 2, First: 1, Last: 5}, at)
+	require.ErrorIs(t, err, websync.ErrNotFound)
+	first, err := websync.FirstSince(t.Context(), &l, websync.Head{Generation: 1}, at)
+	require.NoError(t, err)
+	assert.Equal(t, websync.Seq(1), first, "an empty log")
+
 	l.Append(websync.Item{})
 	head, err = l.Head(t.Context())
 	require.NoError(t, err)

@@ -86,13 +86,13 @@ func TestReadmeService(t *testing.T) {
 	base := startService(t, filepath.Join(dir, "service"), pages, feed)
 
 	ctx := context.Background()
-	store, client := memstore.New(), fetch.New(nil)
+	store, client := harvest.NewCatalog(memstore.New()), fetch.New(nil)
 	client.Rate, client.AllowPrivate = -1, true
 	defer client.CloseIdleConnections()
 	sets, err := resourcesync.Discover(ctx, client, base)
 	require.NoError(t, err)
 	require.Len(t, sets, 1)
-	report, err := (&harvest.Harvester{Store: store, Fetcher: client}).Run(ctx, sets[0].Source())
+	report, err := (&harvest.Harvester{Catalog: store, Fetcher: client}).Run(ctx, sets[0].Source())
 	require.NoError(t, err)
 	require.True(t, report.InStep(), "%+v", report)
 	assert.Zero(t, report.Findings)
@@ -133,7 +133,7 @@ func TestReadmeExamples(t *testing.T) {
 // jobs are those that README.md must have an example for.
 var jobs = []string{
 	"harvest a sitemap", "follow a ResourceSync source", "publish a directory", "harvest ELI metadata and full texts", "run a rinfo depot",
-	"feed a search index", "write your own Source", "write your own Publisher", "write a driver for your own Store", "dry run: what would be done",
+	"feed a search index", "write your own Source", "write your own Publisher", "write your own Store", "dry run: what would be done",
 	"approve deletions that were withheld", "observe progress",
 }
 
@@ -214,7 +214,7 @@ func startService(t *testing.T, program, pages, feed string) (base string) {
 
 // textsByOrigin returns the texts that a Store holds, by the id that each resource had at
 // its first publisher.
-func textsByOrigin(t *testing.T, store harvest.Store) map[string]string {
+func textsByOrigin(t *testing.T, store *harvest.Catalog) map[string]string {
 	texts := map[string]string{}
 	for item, err := range store.Resources(t.Context(), websync.Range{}) {
 		require.NoError(t, err)

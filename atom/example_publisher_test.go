@@ -18,9 +18,9 @@ import (
 func ExamplePublisher() {
 	ctx := context.Background()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	store.Now = func() time.Time { return now }
-	h := &harvest.Harvester{Store: store}
+	h := &harvest.Harvester{Catalog: store}
 	page := func(kind harvest.EventKind, name, title string) harvest.Event {
 		return harvest.Event{
 			Kind: kind,
@@ -42,12 +42,10 @@ func ExamplePublisher() {
 		now = now.Add(time.Minute)
 	}
 	p := &atom.Publisher{
-		Catalog: store,
-		Base:    "https://www.example.com/",
-		Locator: websync.PathLocator{Base: "https://www.example.com/", Own: []string{"pages"}},
-		Title:   "What is new",
-		Author:  websync.Person{Name: "Example"},
-		Hubs:    []string{"https://hub.example.com/"},
+		Place:  websync.Place{Catalog: store, Base: "https://www.example.com/", Locator: websync.PathLocator{Base: "https://www.example.com/", Own: []string{"pages"}}},
+		Title:  "What is new",
+		Author: websync.Person{Name: "Example"},
+		Hubs:   []string{"https://hub.example.com/"},
 	}
 	doc, err := p.Document(ctx, "/feed.atom")
 	if err != nil {

@@ -55,10 +55,10 @@ func ExampleAll() {
 // run requests one document.
 func ExampleSource() {
 	ctx := context.Background()
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	// for HTTP, use the Fetcher of package harvest/fetch
 	web := &sourcetest.Fetcher{Site: exampleArchive}
-	h := &harvest.Harvester{Store: store, Fetcher: web}
+	h := &harvest.Harvester{Catalog: store, Fetcher: web}
 	source := &atom.Source{URL: "https://www.example.com/laws.atom"}
 	for range 2 {
 		report, err := h.Run(ctx, source)

@@ -20,6 +20,7 @@ type latest struct {
 	tail     []byte // the bytes after them, not yet written
 	segments [256]segment
 	outdated [][]uint64 // by document: bits of the items that another state supersedes
+	twins    []twin     // of the document that is being read
 }
 
 // A segment is a hash table, with open addressing, of the ids of one hash byte.
@@ -34,17 +35,35 @@ type state struct {
 	document, item int
 	time           websync.Datetime
 	tombstone      bool
+	published      bool // time is that of publication
 }
 
 // supersedes reports whether s is a later state than held, although s is in an older
-// document, or further down in the same one. A later time decides. Of two states with one
-// time, a tombstone supersedes an entry of the same document; in different documents, the
-// state in the newer document is the later one.
+// document, or further down in the same one. A later time decides, but a time of
+// publication does not order two entries. Of two states with one time, a tombstone
+// supersedes an entry of the same document; in different documents, the state in the
+// newer document is the later one.
 func (s state) supersedes(held state) bool {
+	if (s.published || held.published) && !s.tombstone && !held.tombstone {
+		return false
+	}
 	if held.time.Before(s.time) {
 		return true
 	}
 	return s.document == held.document && s.tombstone && !held.tombstone && !s.time.Before(held.time)
+}
+
+// A twin is an entry of a document and a later one with its id, if no times tell which of
+// them is the newer one.
+type twin struct{ held, item int }
+
+const maxTwins = 1000 // of a document
+
+// isTwin reports whether s and held are entries of one document, and no times tell which
+// of them is the newer one.
+func (s state) isTwin(held state) bool {
+	alike := s.published || held.published || !s.time.Before(held.time) && !held.time.Before(s.time)
+	return alike && s.document == held.document && !s.tombstone && !held.tombstone
 }
 
 func newLatest() *latest {
@@ -77,6 +96,9 @@ func (l *latest) add(id []byte, s state) error {
 	case s.supersedes(held):
 		l.outdate(held)
 		return l.rewrite(offset, s)
+	}
+	if s.isTwin(held) && len(l.twins) < maxTwins {
+		l.twins = append(l.twins, twin{held.item, s.item})
 	}
 	l.outdate(s)
 	return nil
@@ -192,11 +214,14 @@ func (s *segment) grow() {
 	}
 }
 
-// In the file each id has one record: document, item, length and text of the time, a flag
-// for tombstones, length and bytes of the id.
+// In the file each id has one record: document, item, length and text of the time, flags,
+// length and bytes of the id.
 const (
 	maxTimeText  = 39
 	recordHeader = 4 + 4 + 1 + maxTimeText + 1 + 4
+
+	flagTombstone = 1
+	flagPublished = 2
 )
 
 func (l *latest) append(id []byte, s state) (offset uint64, err error) {
@@ -220,10 +245,14 @@ func appendState(b []byte, s state) []byte {
 	t, _ := s.time.AppendText(text[:1])
 	text[0] = byte(len(t) - 1)
 	b = append(b, text[:]...)
+	var flags byte
 	if s.tombstone {
-		return append(b, 1)
+		flags |= flagTombstone
 	}
-	return append(b, 0)
+	if s.published {
+		flags |= flagPublished
+	}
+	return append(b, flags)
 }
 
 func (l *latest) rewrite(offset uint64, s state) error {
@@ -267,7 +296,8 @@ func readState(b []byte) (s state, err error) {
 			return state{}, fmt.Errorf("atom: the temporary file of ids is damaged: %w", err)
 		}
 	}
-	s.tombstone = b[recordHeader-5] == 1
+	flags := b[recordHeader-5]
+	s.tombstone, s.published = flags&flagTombstone != 0, flags&flagPublished != 0
 	return s, nil
 }
 

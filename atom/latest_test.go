@@ -31,8 +31,8 @@ func second(n int) websync.Datetime {
 }
 
 func TestLatest(t *testing.T) {
-	entry := func(document, item, at int) state { return state{document, item, second(at), false} }
-	tombstone := func(document, item, at int) state { return state{document, item, second(at), true} }
+	entry := func(document, item, at int) state { return state{document, item, second(at), false, false} }
+	tombstone := func(document, item, at int) state { return state{document, item, second(at), true, false} }
 	day, err := websync.ParseDatetime("2026-01-01")
 	require.NoError(t, err)
 	tests := map[string]struct {
@@ -53,7 +53,7 @@ func TestLatest(t *testing.T) {
 		"no time in the newer document":            {[]state{entry(0, 0, 0), entry(1, 0, 9)}, 0},
 		"no time in the older document":            {[]state{entry(0, 0, 9), entry(1, 0, 0)}, 0},
 		"no times in one document, the tombstone":  {[]state{entry(0, 0, 0), tombstone(0, 1, 0)}, 1},
-		"a day and a second of it are of one time": {[]state{{0, 0, day, false}, entry(1, 0, 30)}, 0},
+		"a day and a second of it are of one time": {[]state{{0, 0, day, false, false}, entry(1, 0, 30)}, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -109,7 +109,7 @@ func TestLatestModel(t *testing.T) {
 	for document := range documents {
 		for item := range items {
 			id := fmt.Sprintf("https://www.example.com/%0*d", rng.IntN(40), rng.IntN(ids))
-			s := state{document, item, second(rng.IntN(50)), rng.IntN(4) == 0}
+			s := state{document, item, second(rng.IntN(50)), rng.IntN(4) == 0, false}
 			require.NoError(t, l.add([]byte(id), s))
 			if h, ok := held[id]; !ok || s.supersedes(h) {
 				held[id] = s

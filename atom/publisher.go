@@ -75,25 +75,11 @@ import (
 // Set the fields before first use. A Publisher is safe for concurrent use; it must not be
 // copied.
 type Publisher struct {
-	// Catalog is what to publish. It is required.
-	Catalog websync.Catalog
-
-	// Base is the absolute URL under which the documents lie. It ends in a slash. It is
-	// required.
-	Base string
+	websync.Place
 
 	// Path is that of the subscription document, relative to Base. If empty, it is
 	// "feed.atom". With different Paths several Publishers can share a Base.
 	Path string
-
-	// Sources are the sources whose changes are listed; if empty, all. No two of them
-	// should have an id in common: readers would see the resources of both under it, one
-	// after the other.
-	Sources []string
-
-	// Locator gives bodies their URLs. It must be the one with which they are served. If
-	// nil, it is a [websync.PathLocator] with Base and Reserved that owns no source.
-	Locator websync.Locator
 
 	// ID is the feed's atom:id, an absolute IRI. If empty, it is the URL of the
 	// subscription document.
@@ -164,11 +150,6 @@ type Publisher struct {
 	// nothing is listed; the error is reported.
 	Item func(item *websync.Item, as *Item) error
 
-	// Report, if set, receives a finding for each resource that can't be listed, and for
-	// each whose id another source had first, when a document of its range is written for
-	// the first time. It may be called from several goroutines.
-	Report func(websync.Finding)
-
 	once sync.Once
 	site *site.Site
 	log  chain.Chain
@@ -194,8 +175,7 @@ const (
 func (p *Publisher) open() *site.Site {
 	p.once.Do(func() {
 		p.site = site.New(site.Settings{
-			Package: "atom", Catalog: p.Catalog, Base: p.Base, Path: cmp.Or(strings.TrimPrefix(p.Path, "/"), "feed.atom"),
-			Sources: p.Sources, Locator: p.Locator, Reserved: p.Reserved,
+			Package: "atom", Place: p.Place, Path: cmp.Or(strings.TrimPrefix(p.Path, "/"), "feed.atom"), Reserved: p.Reserved,
 		})
 		size := p.ArchiveSize
 		if size <= 0 {

@@ -18,7 +18,6 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
@@ -184,7 +183,7 @@ func TestPublisherModel(t *testing.T) {
 
 // requireLive checks that a Store has the live resources of the model, with their times
 // and bytes.
-func requireLive(t *testing.T, m *pubModel, got *kvstore.Store, bodies bool) {
+func requireLive(t *testing.T, m *pubModel, got *harvest.Catalog, bodies bool) {
 	t.Helper()
 	want, seen := map[string]string{}, map[string]string{}
 	for id, state := range m.states {
@@ -213,7 +212,7 @@ func TestPublisherRoundTrip(t *testing.T) {
 				random := rand.New(rand.NewPCG(seed, 4))
 				m := newPubModel(t)
 				p := newPublisher(m, 20)
-				second := memstore.New()
+				second := harvest.NewCatalog(memstore.New())
 				busy := false
 				change := func() {
 					m.change(random.IntN(150), random.IntN(3) == 0, bodies, random.IntN(150))
@@ -231,7 +230,7 @@ func TestPublisherRoundTrip(t *testing.T) {
 						change()
 					}
 				}}
-				out := &harvest.Harvester{Store: second, Fetcher: web, MaxDelete: -1}
+				out := &harvest.Harvester{Sample: -1, Catalog: second, Fetcher: web, MaxDelete: -1}
 				source := &atom.Source{URL: p.URL(), Content: []string{"content"}}
 				for round := range 6 {
 					for range []int{0, 300, 1, 25, 400, 60}[round] {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/testkit"
 )
@@ -76,7 +77,7 @@ func pubNumbered(first, last int) (all []websync.Resource) {
 }
 
 func newPublisher(c websync.Catalog, size int) *atom.Publisher {
-	return &atom.Publisher{Catalog: c, Base: pubSite + "/", Author: websync.Person{Name: "Office"}, ArchiveSize: size}
+	return &atom.Publisher{Place: websync.Place{Catalog: c, Base: pubSite + "/"}, Author: websync.Person{Name: "Office"}, ArchiveSize: size}
 }
 
 // ownPublisher returns a Publisher to which the source "laws" is own.
@@ -231,7 +232,7 @@ func TestPublisher(t *testing.T) {
 
 func TestPublisherWithoutResources(t *testing.T) {
 	for _, complete := range []bool{false, true} {
-		p := newPublisher(memstore.New(), 0)
+		p := newPublisher(harvest.NewCatalog(memstore.New()), 0)
 		p.Complete = complete
 		doc, body := pubRender(t, p, "/feed.atom")
 		feed, items := pubRead(t, p.URL(), body)
@@ -520,7 +521,7 @@ func (c bodyCatalog) with(items iter.Seq2[websync.Item, error]) iter.Seq2[websyn
 }
 
 func TestPublisherSettings(t *testing.T) {
-	s := memstore.New()
+	s := harvest.NewCatalog(memstore.New())
 	for name, change := range map[string]func(*atom.Publisher){
 		"no catalog":           func(p *atom.Publisher) { p.Catalog = nil },
 		"no base":              func(p *atom.Publisher) { p.Base = "" },

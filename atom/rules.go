@@ -172,6 +172,8 @@ var (
 	ruleGap          = rules.Warning("window-gap", "RFC 5005 §1", "a window of entries that begins after those of the last run")
 	ruleHole         = rules.Warning("archive-gap", "RFC 5005 §4", "a document that can't be read, and a gap that the user accepts")
 	rulePages        = rules.Warning("pages-changed", "RFC 5005 §3", "a paged feed that changes while it is read, and a gap that the user accepts")
+	ruleUnread       = rules.Warning("pages-unread", "RFC 5005 §3, §4", "a feed with a link to a newer document of it, which is not read")
 	ruleProfile      = rules.Error("profile", "RFC 4287 §6", "an item that the profile of the feed does not allow")
+	ruleTwin         = rules.Error("entry-other", "RFC 4287 §4.1.1", "two different entries of one id and time, or of one id and without a time that orders them: the first counts")
 	ruleTombstoneVia = rules.Warning("tombstone-via", "RFC 6721 §3", "a tombstone without via, where the targets of via links are the ids")
 )

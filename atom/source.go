@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
@@ -19,8 +20,9 @@ import (
 // as a feed and its items, in their order, and passes departures to report, which is
 // never nil. An error that matches [websync.ErrNotDocument] means that the Parser does
 // not know the format. A Parser must return the same items for the same bytes, because a
-// Source reads a document more than once. Feed.Skipped is the number of items that it had
-// to leave out.
+// Source reads a document more than once. Of items that have one id, differ, and have no
+// times that tell which is the newer one, it keeps one. Feed.Skipped is the number of items
+// that it had to leave out.
 type Parser func(src io.Reader, document string, report func(websync.Finding)) (*Feed, []Item, error)
 
 // A Source harvests one feed, starting at its subscription document, as one set of
@@ -46,8 +48,17 @@ type Parser func(src io.Reader, document string, report func(websync.Finding)) (
 //     time, that is a hole.
 //   - Any other feed is a window.
 //
+// Links to newer documents (previous, prev, next-archive) are not followed. If the
+// subscription document has one, that is a finding.
+//
 // If a feed lists nothing that the last run has yielded, entries in between may have been
 // missed. A finding reports that.
+//
+// The times of an archived feed order its states in later runs, too. In any other feed,
+// and in a run with [harvest.Run.Full], what the documents list counts, although its time
+// may have moved back; so does an entry that states no time but that of its publication
+// (harvest.Event.Current). Resource.Modified of such an entry is its time of publication.
+// A tombstone with a later time counts nevertheless.
 //
 // Times are instants, and compared exactly. A date without a time, or a time without
 // seconds, is not RFC 3339 and stands for the whole day or minute. Event.At is the
@@ -61,8 +72,11 @@ type Parser func(src io.Reader, document string, report func(websync.Finding)) (
 //
 // A tombstone without a readable time (RFC 6721 §3) deletes nothing. It counts as
 // skipped, as do entries that can't be read: the next Mark or SnapshotEnd states their
-// number. A subscription document with skipped items is read again in each run. The
-// skipped items of a document that is not read again count in each run until a full pass.
+// number. A document with skipped items is requested again in each run, unconditionally,
+// because bytes that were damaged on their way come with the validators of the whole
+// document. If an archive document has changed, the whole archive is read; until then its
+// skipped items count in each run. If the first page of a paged feed has skipped items,
+// the next run reads all pages.
 // Inline content that can't be decoded fails like any other body.
 //
 // A document of an archive, or a page, is a hole if it can't be read, belongs to another
@@ -325,16 +339,31 @@ func (w *walk) admit(p *page, i int, c *candidate, report func(websync.Finding),
 // snapshot yields a complete feed.
 func (w *walk) snapshot(head *page) error {
 	list := func() error {
-		if err := w.yieldPage(head); err != nil || w.inline.Size() == 0 {
+		if err := w.yieldPage(head); err != nil {
 			return err
+		}
+		w.Document(w.tally.Document(head.URL, head.made()))
+		if w.inline.Size() == 0 {
+			return nil
 		}
 		return w.mark(false, 0)
 	}
+	w.current, w.tally = true, docfetch.Tally{}
 	return w.Snapshot(list, func() harvest.Event {
 		w.done, w.next.Skipped = true, 0
 		w.keepValidators(head)
 		return harvest.Event{Complete: true, Skipped: head.Skipped, Options: w.next.Options, Resume: w.resume()}
 	})
+}
+
+// made returns when a document was made: the time that it states of itself, or its
+// Last-Modified.
+func (p *page) made() time.Time {
+	if !p.updated.IsZero() {
+		return p.updated.Time()
+	}
+	t, _ := time.Parse(docfetch.HTTPDate, p.LastModified) // zero if there is none
+	return t
 }
 
 func (w *walk) resume() harvest.Checkpoint {
@@ -460,9 +489,16 @@ func (w *walk) event(p *page, i int, c *candidate) (*outcome, error) {
 		return deletion(id, c.at, t.When), nil
 	}
 	e := item.Entry
-	ev := &outcome{harvest.Event{Kind: harvest.Put, At: c.at, Resource: e.Resource(&p.inherited)}, e}
+	w.tally.Add(c.id, c.at)
+	ev := &outcome{harvest.Event{Kind: harvest.Put, At: c.at, Resource: e.Resource(&p.inherited), Current: w.current || c.published}, e}
+	if c.published {
+		ev.Resource.Modified = e.Published
+	}
 	link, inline := w.source.content(e)
 	ev.Resource.ID, ev.Resource.Content = id, link
+	if _, identified := link.Digests.Strongest(); !inline && !identified && link.Href != "" {
+		w.open = w.open || c.at.IsZero() || !w.now.IsZero() && !c.at.IsOver(w.now)
+	}
 	if !inline {
 		return ev, nil
 	}

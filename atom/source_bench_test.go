@@ -168,13 +168,14 @@ func harvestAnnals(args string) {
 	}
 	check(json.Unmarshal([]byte(args), a))
 	ctx := context.Background()
-	store, err := sqlitestore.Open(ctx, a.Store, nil)
+	db, err := sqlitestore.Open(ctx, a.Store, nil)
 	check(err)
+	store := harvest.NewCatalog(db)
 	var source harvest.Source = &atom.Source{URL: feedURL, Dir: a.Dir}
 	if a.DieAtEvent > 0 {
 		source = &interrupted{source.(*atom.Source), a.DieAtEvent, die}
 	}
-	h := &harvest.Harvester{Store: store, Fetcher: a, Bodies: harvest.VerifyBodies}
+	h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: a, Bodies: harvest.VerifyBodies}
 	began := time.Now()
 	report, err := h.Run(ctx, source)
 	check(err)
@@ -182,7 +183,7 @@ func harvestAnnals(args string) {
 	if !report.InStep() {
 		panic(fmt.Sprintf("%+v", report))
 	}
-	check(store.Close())
+	check(db.Close())
 	check(json.NewEncoder(os.Stdout).Encode(annalsRun{took.Seconds(), testkit.PeakMemory(), a.pages.Load(), a.bodies.Load()}))
 }
 
@@ -210,9 +211,10 @@ func (a *annals) harvest(tb testing.TB) (run annalsRun, ok bool) {
 
 // compare compares the store with the naive replay.
 func (a *annals) compare(tb testing.TB) {
-	store, err := sqlitestore.Open(tb.Context(), a.Store, nil)
+	db, err := sqlitestore.Open(tb.Context(), a.Store, nil)
 	require.NoError(tb, err)
-	defer store.Close()
+	defer db.Close()
+	store := harvest.NewCatalog(db)
 	last, live := a.replay()
 	known := 0
 	for r, err := range store.Records(tb.Context(), feedURL, "") {

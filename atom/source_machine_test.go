@@ -20,6 +20,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // A chronicle is an archived or a paged feed whose history is made at random.
@@ -241,24 +242,24 @@ func (c *chronicle) fetcher() *sourcetest.Fetcher {
 	}}
 }
 
-// A feeble store fails at a Commit.
-type feeble struct {
-	harvest.Store
-	left int
-}
-
 var errFeeble = errors.New("the store is out of order")
 
-func (f *feeble) Commit(ctx context.Context, claim *harvest.Claim, b *harvest.Batch) ([]string, error) {
-	if f.left--; f.left == 0 {
-		return nil, errFeeble
-	}
-	return f.Store.Commit(ctx, claim, b)
+// feeble returns a Catalog that fails at one Commit.
+func feeble(db harvest.Store, at int) *harvest.Catalog {
+	return harvest.NewCatalog(&testkit.Watched{Store: db, Before: func(_ context.Context, act testkit.Act) error {
+		if act == testkit.Commit {
+			if at--; at == 0 {
+				return errFeeble
+			}
+		}
+		return nil
+	}})
 }
 
 // trouble draws the failures of one run, and runs it.
-func (c *chronicle) trouble(t *rapid.T, store harvest.Store, source func() *atom.Source) {
+func (c *chronicle) trouble(t *rapid.T, db harvest.Store, source func() *atom.Source) {
 	c.tricks, c.failures = map[int]func(){}, map[int]sourcetest.Failure{}
+	store := harvest.NewCatalog(db)
 	at := rapid.IntRange(1, 6).Draw(t, "at request")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -268,12 +269,12 @@ func (c *chronicle) trouble(t *rapid.T, store harvest.Store, source func() *atom
 	case 1:
 		c.tricks[at] = cancel
 	case 2:
-		store = &feeble{store, rapid.IntRange(1, 9).Draw(t, "commits")}
+		store = feeble(db, rapid.IntRange(1, 9).Draw(t, "commits"))
 	case 3:
 		c.tricks[at] = c.change(t)
 	}
 	f := c.fetcher()
-	h := &harvest.Harvester{Store: store, Fetcher: f, Attempts: -1}
+	h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: f, Attempts: -1}
 	events := rapid.IntRange(0, 20).Draw(t, "events")
 	if events > 12 {
 		events = -1 // to the end
@@ -333,10 +334,10 @@ func (c *chronicle) change(t *rapid.T) func() {
 }
 
 // finished runs without a disturbance and compares with the replay.
-func (c *chronicle) finished(t *rapid.T, tb testing.TB, store harvest.Store, source *atom.Source) *sourcetest.Fetcher {
+func (c *chronicle) finished(t *rapid.T, tb testing.TB, store *harvest.Catalog, source *atom.Source) *sourcetest.Fetcher {
 	c.tricks, c.failures = nil, nil
 	f := c.fetcher()
-	report, err := (&harvest.Harvester{Store: store, Fetcher: f, Attempts: -1}).Run(context.Background(), source)
+	report, err := (&harvest.Harvester{Sample: -1, Catalog: store, Fetcher: f, Attempts: -1}).Run(context.Background(), source)
 	require.NoError(t, err)
 	require.True(t, report.InStep(), "%+v", report)
 	require.Equal(t, c.live(), contentsOf(tb, store, feedURL))
@@ -350,7 +351,8 @@ func TestSourceHistories(t *testing.T) {
 	dirs := t.TempDir()
 	history := func(r *rapid.T) {
 		c := newChronicle(rapid.SampledFrom([]int{0, 0, 0, 1, 2, 3}).Draw(r, "paged"))
-		store := memstore.New()
+		db := memstore.New()
+		store := harvest.NewCatalog(db)
 		dir := ""
 		if rapid.Bool().Draw(r, "dir") {
 			var err error
@@ -364,7 +366,7 @@ func TestSourceHistories(t *testing.T) {
 			}
 			c.render()
 			for range rapid.IntRange(0, 3).Draw(r, "troubles") {
-				c.trouble(r, store, source)
+				c.trouble(r, db, source)
 			}
 			c.finished(r, t, store, source())
 		}
@@ -378,7 +380,7 @@ func TestSourceHistories(t *testing.T) {
 				want = append(want, fmt.Sprintf("%spage/%d", www, s.version))
 			}
 		}
-		for _, x := range c.finished(r, t, memstore.New(), source()).Exchanges() {
+		for _, x := range c.finished(r, t, harvest.NewCatalog(memstore.New()), source()).Exchanges() {
 			if strings.Contains(x.URL, "/page/") {
 				got = append(got, x.URL)
 			}

@@ -734,36 +734,193 @@ func TestSourceFeedID(t *testing.T) {
 // skippedBy returns the sum of Skipped over the events of a run.
 func skippedBy(got *yielded) (sum int) {
 	for _, text := range got.events {
-		if _, count, ok := strings.Cut(text, ", "); ok {
-			n := 0
-			fmt.Sscanf(count, "%d skipped", &n)
-			sum += n
-		}
+		n := 0
+		fmt.Sscanf(text[strings.LastIndex(text, ",")+1:], "%d skipped", &n)
+		sum += n
 	}
 	return sum
 }
 
 // TestSourceSkippedStaysSo: entries of an archive document that could not be read count
-// as skipped in each run, though the document is not read again, until a full pass finds
-// it repaired.
+// as skipped in each run, which asks for the document again, until it is whole.
 func TestSourceSkippedStaysSo(t *testing.T) {
 	docs := archiveDocs()
 	docs["2"] = strings.Replace(docs["2"], "<id>urn:a</id>", "", 1)
 	first := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))
 	assert.Equal(t, 1, skippedBy(first))
 	again := runAll(t, &atom.Source{URL: feedURL}, first.resume, siteOf(docs))
-	assert.Equal(t, []string{"feed 304"}, again.asked)
+	assert.Equal(t, []string{"feed", "2"}, again.asked)
 	assert.Equal(t, 1, skippedBy(again))
 
 	docs["feed"] = feedOf(prev("4"), entryOf("g", 71))
 	docs["4"] = feedOf(isArchive, prev("3"), entryOf("f", 62), entryOf("b", 61), "<entry/>")
 	next := runAll(t, &atom.Source{URL: feedURL}, again.resume, siteOf(docs))
-	assert.Equal(t, []string{"feed", "4"}, next.asked)
+	assert.Equal(t, []string{"feed", "2", "4"}, next.asked)
 	assert.Equal(t, 2, skippedBy(next), "the new one and the old one")
-	assert.Equal(t, 2, skippedBy(runAll(t, &atom.Source{URL: feedURL}, next.resume, siteOf(docs))))
+	same := runAll(t, &atom.Source{URL: feedURL}, next.resume, siteOf(docs))
+	assert.Equal(t, 2, skippedBy(same), "the same bytes")
+	assert.Equal(t, []string{"feed", "2", "4"}, same.asked)
 
-	docs["2"], docs["4"] = archiveDocs()["2"], feedOf(isArchive, prev("3"), entryOf("f", 62), entryOf("b", 61))
-	assert.Zero(t, skippedBy(runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))))
+	docs["2"] = archiveDocs()["2"]
+	mended := runAll(t, &atom.Source{URL: feedURL}, same.resume, siteOf(docs))
+	assert.Equal(t, 1, skippedBy(mended), "the new one")
+	assert.Equal(t, []string{"feed", "2", "4", "3", "2", "1"}, mended.asked)
+	assert.Contains(t, mended.events, "a@41")
+
+	docs["4"] = feedOf(isArchive, prev("3"), entryOf("f", 62), entryOf("b", 61))
+	whole := runAll(t, &atom.Source{URL: feedURL}, mended.resume, siteOf(docs))
+	assert.Zero(t, skippedBy(whole))
+	assert.Equal(t, []string{"feed 304"}, runAll(t, &atom.Source{URL: feedURL}, whole.resume, siteOf(docs)).asked)
+}
+
+// TestSourceSkippedOnPage: pages are read to the end until no entry of them is skipped.
+func TestSourceSkippedOnPage(t *testing.T) {
+	docs := map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("c", 3), entryOf("b", 2)), "2": feedOf("<entry/>")}
+	first := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))
+	assert.Equal(t, 1, skippedBy(first))
+	docs["2"] = feedOf(entryOf("a", 1))
+	next := runAll(t, &atom.Source{URL: feedURL}, first.resume, siteOf(docs))
+	assert.Zero(t, skippedBy(next))
+	assert.Contains(t, next.events, "a@1")
+}
+
+// TestSourceSkippedOnFirstPage: an item of the first page that could not be read is read
+// when it is whole, although it has moved to another page.
+func TestSourceSkippedOnFirstPage(t *testing.T) {
+	tests := map[string]struct {
+		source     atom.Source
+		rel, marks string
+	}{
+		"pages":                {atom.Source{URL: feedURL}, "next", ""},
+		"archives that change": {atom.Source{URL: feedURL, ArchivesChange: true}, "prev-archive", isArchive},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			run := func(from harvest.Checkpoint, docs map[string]string) *yielded {
+				site := siteOf(docs)
+				for url, doc := range site {
+					doc.Header = map[string][]string{"Date": {"Thu, 01 Jan 2026 12:00:00 GMT"}}
+					site[url] = doc
+				}
+				return runAll(t, &test.source, from, site)
+			}
+			docs := map[string]string{
+				"feed": feedOf(linkTo(test.rel, "2"), entryOf("d", 40), entryOf("c", 30), strings.Replace(entryOf("b", 20), "<id>", "<id>\x01", 1)),
+				"2":    feedOf(test.marks, entryOf("a", 10)),
+			}
+			first := run(harvest.Checkpoint{}, docs)
+			require.Equal(t, 1, skippedBy(first))
+			docs["feed"] = feedOf(linkTo(test.rel, "3"), entryOf("e", 50), entryOf("d", 40))
+			docs["3"] = feedOf(test.marks, linkTo(test.rel, "2"), entryOf("c", 30))
+			docs["2"] = feedOf(test.marks, entryOf("b", 20), entryOf("a", 10))
+			next := run(first.resume, docs)
+			assert.Zero(t, skippedBy(next))
+			assert.Contains(t, next.events, "b@20")
+			docs["feed"] = feedOf(linkTo(test.rel, "3"), entryOf("f", 60), entryOf("d", 40))
+			last := run(next.resume, docs)
+			assert.NotContains(t, last.asked, "2", "all pages were whole")
+		})
+	}
+}
+
+// TestSourcePagesUnread: links of the subscription document that lead to newer documents
+// are findings.
+func TestSourcePagesUnread(t *testing.T) {
+	tests := map[string]struct {
+		head []string
+		want int
+	}{
+		"previous":                   {[]string{linkTo("previous", "2")}, 1},
+		"prev":                       {[]string{linkTo("prev", "2")}, 1},
+		"next-archive":               {[]string{linkTo("next-archive", "2"), prev("1")}, 1},
+		"previous of a page":         {[]string{linkTo("previous", "2"), linkTo("next", "1")}, 1},
+		"previous, itself":           {[]string{linkTo("previous", "feed")}, 0},
+		"next":                       {[]string{linkTo("next", "1")}, 0},
+		"other links":                {[]string{linkTo("first", "2"), linkTo("last", "2"), linkTo("current", "2")}, 0},
+		"previous of a complete one": {[]string{isComplete, linkTo("previous", "2")}, 1},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			docs := map[string]string{"feed": feedOf(append(test.head, entryOf("b", 20))...), "1": feedOf(entryOf("a", 10)), "2": feedOf()}
+			got := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(docs))
+			n := 0
+			for _, f := range got.findings {
+				if f.Rule == "atom-pages-unread" {
+					n++
+					assert.Contains(t, f.String(), www+"2")
+				}
+			}
+			assert.Equal(t, test.want, n, "%v", got.findings)
+		})
+	}
+}
+
+// TestSourceDamagedOnItsWay: a document that came with the validators of the whole one,
+// but with other bytes, is read when it comes whole.
+func TestSourceDamagedOnItsWay(t *testing.T) {
+	damage := map[string]string{
+		"an id":      "<id>urn:a\x01</id>",
+		"a link":     "<id>urn:a</id><link href='http://www.example/\xff'/>",
+		"an element": "<it>urn:a</it>",
+	}
+	for name, bad := range damage {
+		for _, path := range []string{"feed", "2"} {
+			t.Run(name+" of "+path, func(t *testing.T) {
+				docs := archiveDocs()
+				docs["feed"] = feedOf(prev("3"), entryOf("g", 71), entryOf("a", 72))
+				if path == "2" {
+					docs["feed"] = archiveDocs()["feed"]
+				}
+				site := siteOf(docs)
+				whole := site[www+path]
+				damaged := whole
+				damaged.Body = strings.Replace(whole.Body, "<id>urn:a</id>", bad, 1)
+				require.NotEqual(t, whole, damaged)
+				site[www+path] = damaged
+				source := &atom.Source{URL: feedURL, Dir: t.TempDir()}
+				first := runAll(t, source, harvest.Checkpoint{}, site)
+				require.Positive(t, skippedBy(first))
+				site[www+path] = whole
+				next := runAll(t, source, first.resume, site)
+				assert.Zero(t, skippedBy(next))
+				assert.Contains(t, next.events, map[string]string{"feed": "a@72", "2": "a@41"}[path])
+			})
+		}
+	}
+}
+
+// TestSourceDamagedAndHole: a document with skipped items is not kept for the next run.
+func TestSourceDamagedAndHole(t *testing.T) {
+	docs := archiveDocs()
+	site := siteOf(docs)
+	whole := site[www+"2"]
+	damaged := whole
+	damaged.Body = strings.Replace(whole.Body, "<id>urn:a</id>", "", 1)
+	oldest := site[www+"1"]
+	delete(site, www+"1")
+	site[www+"2"] = damaged
+	source := &atom.Source{URL: feedURL, Dir: t.TempDir()}
+	first := runAll(t, source, harvest.Checkpoint{}, site)
+	require.Equal(t, 1, skippedBy(first))
+	site[www+"1"], site[www+"2"] = oldest, whole
+	next := runAll(t, source, first.resume, site)
+	assert.Equal(t, []string{"feed", "3 304", "2", "1"}, next.asked)
+	assert.Zero(t, skippedBy(next))
+	assert.Contains(t, next.events, "a@41")
+}
+
+// TestSourcePagesMoveBack: if the times of a paged feed have moved back, all pages are
+// read, since those of the last run don't show what is new.
+func TestSourcePagesMoveBack(t *testing.T) {
+	wrong := map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("b", 100)), "2": feedOf(entryOf("a", 99))}
+	first := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(wrong))
+	right := map[string]string{"feed": feedOf(linkTo("next", "2"), entryOf("d", 13)), "2": feedOf(linkTo("next", "3"), entryOf("c", 12)),
+		"3": feedOf(entryOf("b", 11), entryOf("a", 10))}
+	next := runAll(t, &atom.Source{URL: feedURL}, first.resume, siteOf(right))
+	assert.Equal(t, []string{"a@10", "b@11", "mark", "c@12", "mark", "d@13", "mark+"}, next.events)
+	right["feed"] = feedOf(linkTo("next", "2"), entryOf("e", 14), entryOf("d", 12))
+	last := runAll(t, &atom.Source{URL: feedURL}, next.resume, siteOf(right))
+	assert.Equal(t, []string{"feed"}, last.asked)
 }
 
 // An entry that is longer than the Source allows counts as skipped.
@@ -1318,10 +1475,10 @@ func TestSourceContent(t *testing.T) {
 // TestSourceInlineChanges: inline content is compared, even if nothing else in the entry
 // has changed.
 func TestSourceInlineChanges(t *testing.T) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	for i, text := range []string{"one", "two", "two"} {
 		site := siteOf(map[string]string{"feed": feedOf(entryOf("a", 1, "<content>"+text+"</content>"))})
-		h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: site}}
+		h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: &sourcetest.Fetcher{Site: site}}
 		report, err := h.Run(t.Context(), &atom.Source{URL: feedURL})
 		require.NoError(t, err)
 		require.True(t, report.InStep())
@@ -1333,7 +1490,7 @@ func TestSourceInlineChanges(t *testing.T) {
 // TestSourceContentDamaged: content that can't be decoded fails like any other body: the
 // record stays, with its title, until the content is valid again.
 func TestSourceContentDamaged(t *testing.T) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	for _, run := range []struct {
 		title, content, want string
 		inStep               bool
@@ -1346,7 +1503,7 @@ func TestSourceContentDamaged(t *testing.T) {
 		entry := entryOf("a", 1, `<content type="application/pdf">`+run.content+"</content>")
 		site := siteOf(map[string]string{"feed": feedOf(strings.Replace(entry, "<title>a", "<title>"+run.title, 1))})
 		var found []websync.Finding
-		h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: site},
+		h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: &sourcetest.Fetcher{Site: site},
 			Hooks: testkit.OnFinding(func(f websync.Finding) { found = append(found, f) })}
 		report, err := h.Run(t.Context(), &atom.Source{URL: feedURL})
 		require.NoError(t, err)
@@ -1362,13 +1519,13 @@ func TestSourceContentDamaged(t *testing.T) {
 
 // TestSourceContentWithdrawn: content that an entry no longer has is not kept.
 func TestSourceContentWithdrawn(t *testing.T) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	for _, run := range []struct{ content, want string }{
 		{"<content>one</content>", "a one"}, {"", "a"}, {"<content>two</content>", "a two"},
 		{"<content>two</content>", "a two"}, {linkTo("alternate", "page"), "a page"}, {linkTo("related", "page"), "a"},
 	} {
 		site := siteOf(map[string]string{"feed": feedOf(isComplete, entryOf("a", 1, run.content)), "page": "page"})
-		report, err := (&harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: site}}).Run(t.Context(), &atom.Source{URL: feedURL})
+		report, err := (&harvest.Harvester{Sample: -1, Catalog: store, Fetcher: &sourcetest.Fetcher{Site: site}}).Run(t.Context(), &atom.Source{URL: feedURL})
 		require.NoError(t, err)
 		require.True(t, report.InStep())
 		assert.Equal(t, run.want, contentsOf(t, store, feedURL)["urn:a"])
@@ -1378,13 +1535,13 @@ func TestSourceContentWithdrawn(t *testing.T) {
 // TestSourceTombstoneWithoutVia: a deletion of a resource whose id an earlier run took
 // from its via is reported, and a full pass makes the deletion.
 func TestSourceTombstoneWithoutVia(t *testing.T) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	source := &atom.Source{URL: feedURL, ViaID: true}
 	first := map[string]string{"feed": feedOf(prev("1")), "1": feedOf(isArchive, entryOf("a", 1, linkTo("via", "first/a")), entryOf("b", 1))}
 	then := maps.Clone(first)
 	then["feed"] = feedOf(prev("1"), tombstoneOf("a", 2))
 	for i, docs := range []map[string]string{first, then, then, then} {
-		h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: siteOf(docs)}, Full: i == 3}
+		h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: &sourcetest.Fetcher{Site: siteOf(docs)}, Full: i == 3}
 		report, err := h.Run(t.Context(), source)
 		require.NoError(t, err)
 		assert.Equal(t, i == 0, report.InStep())
@@ -1418,14 +1575,14 @@ func TestSourceForeignEntry(t *testing.T) {
 	}
 }
 
-// TestSourceInstants: two states are a fraction of a second apart, and the older one
-// comes in a later run.
+// TestSourceInstants: two states of an archived feed are a fraction of a second apart,
+// and the older one comes in a later run.
 func TestSourceInstants(t *testing.T) {
 	for _, older := range []string{tombstoneAt("a", "2026-01-01T00:00:00Z"), strings.Replace(entryAt("a", "2026-01-01T00:00:00Z"), "<title>a", "<title>old", 1)} {
-		store := memstore.New()
+		store := harvest.NewCatalog(memstore.New())
 		for _, items := range []string{entryAt("a", "2026-01-01T00:00:00.9Z"), older} {
-			site := siteOf(map[string]string{"feed": feedOf(items)})
-			report, err := (&harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: site}}).Run(t.Context(), &atom.Source{URL: feedURL})
+			site := siteOf(map[string]string{"feed": feedOf(prev("1"), items), "1": feedOf(isArchive)})
+			report, err := (&harvest.Harvester{Sample: -1, Catalog: store, Fetcher: &sourcetest.Fetcher{Site: site}}).Run(t.Context(), &atom.Source{URL: feedURL})
 			require.NoError(t, err)
 			require.True(t, report.InStep())
 		}
@@ -1625,7 +1782,7 @@ func TestSourceBorder(t *testing.T) {
 	}
 }
 
-func headOf(t testing.TB, store harvest.Store) websync.Head {
+func headOf(t testing.TB, store *harvest.Catalog) websync.Head {
 	head, err := store.Head(t.Context())
 	require.NoError(t, err)
 	return head
@@ -1633,7 +1790,7 @@ func headOf(t testing.TB, store harvest.Store) websync.Head {
 
 // contentsOf returns the title, and the bytes if there are any, of each live record of a
 // source.
-func contentsOf(t testing.TB, store harvest.Store, key string) map[string]string {
+func contentsOf(t testing.TB, store *harvest.Catalog, key string) map[string]string {
 	all := map[string]string{}
 	for r, err := range store.Records(t.Context(), key, "") {
 		require.NoError(t, err)

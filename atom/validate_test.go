@@ -334,7 +334,7 @@ var validateCases = map[string]validateCase{
 var readerOnly = []string{"atom-element-size", "atom-relative", "atom-person-extension"}
 
 // notOfDocuments are the rules of a Source, which no single document breaks.
-var notOfDocuments = []string{"atom-window-gap", "atom-archive-gap", "atom-pages-changed", "atom-tombstone-via", "atom-profile"}
+var notOfDocuments = []string{"atom-window-gap", "atom-archive-gap", "atom-pages-changed", "atom-pages-unread", "atom-tombstone-via", "atom-profile", "atom-entry-other"}
 
 func TestValidateRules(t *testing.T) {
 	for name, c := range validateCases {

@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -45,13 +47,18 @@ type walk struct {
 	// a page has an item that is later than one on a newer page
 	disorder bool
 
+	// what the documents list counts, whatever its time
+	current bool
+
 	ended   bool      // the walk has reached the end of the chain
 	reached bool      // the walk has reached the archive document in the checkpoint
 	now     time.Time // by the server's clock; zero: not stated
 	done    bool      // all that was read has been yielded
 
-	inline  spool.File // long inline content of the entries since the last Mark
-	pending int        // bytes of all inline content since then
+	open    bool           // linked content may change while its entry stays as it is
+	tally   docfetch.Tally // of the entries that were yielded
+	inline  spool.File     // long inline content of the entries since the last Mark
+	pending int            // bytes of all inline content since then
 }
 
 // A page is one document of a walk.
@@ -61,10 +68,12 @@ type page struct {
 
 	foreign  bool // not Atom
 	id       string
-	whole    bool // fh:complete
-	archived bool // fh:archive
+	updated  websync.Datetime // of the feed
+	whole    bool             // fh:complete
+	archived bool             // fh:archive
 	// why the document is only a page although it is marked as complete; "" if it is not
 	part       string
+	self       string
 	prev, next string            // prev-archive and next
 	forks      map[string]string // by relation: the second target, if there are two
 	newer      []string          // targets of next-archive, previous and prev
@@ -124,7 +133,7 @@ func (w *walk) forget() error {
 	err := errors.Join(w.latest.close(), w.file.Close())
 	w.pages, w.set, w.ended = nil, docfetch.Set{}, false
 	w.last, w.floor, w.rises = [2]websync.Datetime{}, websync.Datetime{}, false
-	w.newest, w.lowest, w.disorder = websync.Datetime{}, websync.Datetime{}, false
+	w.newest, w.lowest, w.disorder, w.open = websync.Datetime{}, websync.Datetime{}, false, false
 	return err
 }
 
@@ -170,6 +179,7 @@ func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) 
 		w.Report(ruleCompletePaged.Finding(head.URL, 0, 0, "complete", nil,
 			"a complete feed with "+head.part+" is read as one of several documents, and deletes nothing"))
 	}
+	w.checkNewer(head)
 	switch {
 	case head.prev != "":
 		return w.archive(ctx, head, mayAgain)
@@ -177,6 +187,15 @@ func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) 
 		return w.paged(ctx, head, mayAgain)
 	}
 	return false, w.yieldPages(nil)
+}
+
+// checkNewer reports links from the subscription document to newer documents.
+func (w *walk) checkNewer(head *page) {
+	for _, to := range head.newer {
+		if to != "" && to != head.URL && to != head.Final {
+			w.Report(ruleUnread.Finding(head.URL, 0, 0, "link", []byte(to), "a newer document is not read: only links to older ones are followed"))
+		}
+	}
 }
 
 // otherFeed returns an error if a document belongs to another feed than the one that is
@@ -191,6 +210,11 @@ func (w *walk) otherFeed(p *page) error {
 
 // archive walks an archived feed and yields it.
 func (w *walk) archive(ctx context.Context, head *page, mayAgain bool) (again bool, err error) {
+	if mended, err := w.isMended(ctx); err != nil {
+		return false, err
+	} else if mended {
+		w.from.Archive = "" // so that the walk reads all documents
+	}
 	hole, err := w.followArchive(ctx, head)
 	if err != nil {
 		return false, err
@@ -306,9 +330,12 @@ const changing = "the feed changes while its pages are read: entries may have mo
 
 // isKnownAfter reports whether all pages after p are known: the items so far go from the
 // latest to the oldest, and p has an entry that is older than the checkpoint. The time of
-// a tombstone does not count, since old tombstones may all be on the first page.
+// a tombstone does not count, since old tombstones may all be on the first page. If an
+// item was skipped, or nothing is as late as the checkpoint because times have moved back,
+// none is known.
 func (w *walk) isKnownAfter(p *page) bool {
-	return w.from.Ordered && !w.rises && p.oldest[0].Before(w.from.Time)
+	from := &w.from
+	return from.Ordered && from.Skipped == 0 && !w.rises && !w.newest.Before(from.Time) && p.oldest[0].Before(from.Time)
 }
 
 // isOlder reports whether an earlier run has yielded p and all older documents, as far as
@@ -450,7 +477,7 @@ func (w *walk) older(ctx context.Context, url string, archive bool) (*page, erro
 	switch {
 	case kept != nil && (p.NotModified || docfetch.IsOfDocument(err) && !changes):
 		return kept, w.read(kept)
-	case err != nil || !archive:
+	case err != nil || !archive || p.Skipped > 0:
 		return p, err
 	}
 	return p, w.cache.Put(&p.Document)
@@ -479,8 +506,12 @@ func (w *walk) load(ctx context.Context, p *page, known docfetch.Validators, rea
 // read checks a document, reports its departures and adds it to the pages. If the
 // document is broken, read leaves nothing of it.
 func (w *walk) read(p *page) error {
+	w.latest.twins = nil
 	r, err := w.parse(p, w.Report, func(i int, c *candidate) error { return w.add(p, i, c) })
 	w.describe(p, r, w.Report)
+	if err == nil {
+		err = w.compareTwins(p)
+	}
 	if err == nil && p.n > 0 {
 		if fault := cmp.Or(p.fault, w.otherFeed(p), w.otherDocument(p)); fault != nil {
 			err = &docfetch.Error{Err: fault}
@@ -501,6 +532,45 @@ func (w *walk) read(p *page) error {
 	return err
 }
 
+// compareTwins reports entries of a document that differ from one with the same id,
+// though no time tells which is the newer one. Source.Parser has left out those of other
+// formats.
+func (w *walk) compareTwins(p *page) error {
+	twins := w.latest.twins
+	if len(twins) == 0 || p.foreign {
+		return nil
+	}
+	type digest struct {
+		sum  [sha256.Size]byte
+		name string
+	}
+	held := make(map[int]digest)
+	for _, t := range twins {
+		held[t.held] = digest{}
+	}
+	_, err := w.parse(p, nil, func(i int, c *candidate) error {
+		_, isHeld := held[i]
+		isTwin := len(twins) > 0 && twins[0].item == i
+		if !isHeld && !isTwin {
+			return nil
+		}
+		sum, name := c.sum()
+		if isHeld {
+			held[i] = digest{sum, name}
+		}
+		if !isTwin {
+			return nil
+		}
+		other := held[twins[0].held]
+		if twins = twins[1:]; other.sum != sum {
+			at := c.position()
+			w.Report(ruleTwin.Finding(p.Final, at.line, at.column, "entry", c.id, name+" is left out: "+other.name+" has the same id, and no earlier time"))
+		}
+		return nil
+	})
+	return err
+}
+
 // describe copies the metadata of a document into p.
 func (w *walk) describe(p *page, r reading, report func(websync.Finding)) {
 	if r.feed == nil {
@@ -511,11 +581,12 @@ func (w *walk) describe(p *page, r reading, report func(websync.Finding)) {
 			p.fault = w.Named(p.URL, err)
 		}
 	}
+	p.updated = r.feed.Updated
 	p.id, p.inherited = r.feed.ID, Feed{Authors: r.feed.Authors, Lang: r.feed.Lang, Base: r.feed.Base}
 	p.foreign, p.size, p.Skipped = r.foreign, r.size, r.skipped
 	p.prev, p.next = p.leadsTo(r.feed, "prev-archive"), p.leadsTo(r.feed, "next")
 	p.newer = []string{p.leadsTo(r.feed, "next-archive"), p.leadsTo(r.feed, "previous"), p.leadsTo(r.feed, "prev")}
-	p.archived = r.feed.Archive
+	p.self, p.archived = p.leadsTo(r.feed, "self"), r.feed.Archive
 	if p.whole = r.feed.Complete; p.whole {
 		p.part = p.whyPart(r.feed)
 	}
@@ -561,6 +632,9 @@ func (p *page) whyPart(f *Feed) string {
 // otherDocument returns an error if the server redirects from one document of the feed to
 // another: the requested one is then unknown.
 func (w *walk) otherDocument(p *page) error {
+	if w.isOther(p) {
+		return w.Named(p.URL, fmt.Errorf("states that it is %s: a cache may have sent another document of the feed", p.self))
+	}
 	err := w.set.CheckRedirect(&p.Document)
 	if p.Final != p.URL && (p.Final == w.from.Archive || slices.Contains(p.newer, p.URL)) {
 		err = docfetch.RedirectError(p.Final)
@@ -569,6 +643,20 @@ func (w *walk) otherDocument(p *page) error {
 		return w.Named(p.URL, err)
 	}
 	return nil
+}
+
+// isOther reports whether a document states the URL of another one as its own, although
+// the subscription document states the right one. That of the subscription document does
+// not count: it is a usual mistake.
+func (w *walk) isOther(p *page) bool {
+	head := w.pages[0]
+	return p.self != "" && !p.isAt(p.self) && !head.isAt(p.self) && head.isAt(head.self)
+}
+
+// isAt reports whether a document was read from a URL.
+func (p *page) isAt(url string) bool {
+	key := docfetch.KeyOf(url)
+	return key == docfetch.KeyOf(p.URL) || key == docfetch.KeyOf(p.Final)
 }
 
 // add adds an item of a document to the table of the latest states.
@@ -629,6 +717,8 @@ type candidate struct {
 	entry []byte           // the atom:id, or the ref
 	via   bool             // id is the target of a via link
 	at    websync.Datetime // the result of instant
+	// at is the time of publication, which does not order entries
+	published bool
 	// the time that is compared with others: at, or zero if that is in the future
 	age     websync.Datetime
 	deleted bool
@@ -645,9 +735,24 @@ func (c *candidate) item() Item {
 	return c.own
 }
 
+// sum returns a digest of an entry, and a name of it for a finding.
+func (c *candidate) sum() (sum [sha256.Size]byte, name string) {
+	e := *c.item().Entry
+	name = fmt.Sprintf("the entry %.100q", e.Title.Value)
+	if l, ok := e.Link("alternate"); ok {
+		name += fmt.Sprintf(" with %.200q", websync.RedactURL(l.Href))
+	}
+	if e.Line > 0 {
+		name += fmt.Sprintf(" in line %d", e.Line)
+	}
+	e.Line, e.Column = 0, 0
+	data, _ := json.Marshal(e) // texts and numbers
+	return sha256.Sum256(data), name
+}
+
 // state returns the item's state, as item i of a document.
 func (c *candidate) state(p *page, i int) state {
-	return state{document: p.n, item: i, time: c.age, tombstone: c.deleted}
+	return state{document: p.n, item: i, time: c.age, published: c.published, tombstone: c.deleted}
 }
 
 // instant returns a time of Atom as an instant (RFC 3339), to the nanosecond, so that it
@@ -707,7 +812,8 @@ func (w *walk) parseAtom(p *page, report func(websync.Finding), each func(int, *
 		if w.source.Item != nil {
 			c = candidate{own: v.Clone(), read: true}
 		} else {
-			c = candidate{id: v.ID, entry: v.ID, at: instant(v.Updated), deleted: v.Deleted, read: true, view: v}
+			c = candidate{id: v.ID, entry: v.ID, deleted: v.Deleted, read: true, view: v}
+			c.date(v.Updated, v.published, v.updatedText.isEmpty())
 			if w.source.ViaID {
 				c.follow(viewVia(v))
 			}
@@ -799,11 +905,26 @@ func (c *candidate) take(s *Source, report ReportFunc) error {
 		return nil
 	}
 	id := []byte(c.own.ID())
-	c.id, c.entry, c.at, c.deleted = id, id, instant(c.own.Time()), c.own.Tombstone != nil
+	c.id, c.entry, c.deleted = id, id, c.own.Tombstone != nil
+	if e := c.own.Entry; e != nil {
+		c.date(e.Updated, e.Published, e.UpdatedText == "")
+	} else {
+		c.date(c.own.Time(), websync.Datetime{}, false)
+	}
 	if s.ViaID {
 		c.follow([]byte(itemVia(c.own)))
 	}
 	return nil
+}
+
+// date sets the time of the candidate. That of publication counts if no time of a change
+// is written.
+func (c *candidate) date(updated, published websync.Datetime, mayBePublished bool) {
+	c.published = mayBePublished && updated.IsZero() && !published.IsZero()
+	if c.published {
+		updated = published
+	}
+	c.at = instant(updated)
 }
 
 // follow makes the target of a via link the id.
@@ -848,11 +969,18 @@ func (w *walk) yieldPages(hole error) error {
 	} else if err := errors.Join(w.cache.Doubt(), w.Problem(hole)); err != nil {
 		return err
 	}
+	w.current = hole == nil && (w.Full || head.prev == "" && !w.source.ArchivesChange)
+	if w.current && head.prev == "" {
+		w.next.Archive = "" // if a cache has hidden the archive, all of it is read again
+	}
 	w.Expect(int64(w.latest.len()))
 	if w.ended { // all that was counted before is read again
-		w.next.Skipped = 0
+		w.next.Skipped, w.next.Damaged = 0, nil
+		if head.isPaged() { // times may have moved back
+			w.next.Time, w.next.Border = websync.Datetime{}, nil
+		}
 	}
-	w.next.Ordered = w.source.ArchivesChange && !w.disorder && (w.ended || w.reached)
+	w.next.Ordered = w.source.ArchivesChange && !w.disorder && (w.ended || w.reached) && head.Skipped == 0
 	before := w.next.Skipped
 	for _, p := range slices.Backward(w.pages) {
 		if err := w.yieldPage(p); err != nil {
@@ -864,6 +992,11 @@ func (w *walk) yieldPages(hole error) error {
 			w.keepHead(head)
 		} else {
 			w.next.Skipped += skipped
+			if skipped > 0 && head.prev != "" && !w.source.ArchivesChange {
+				if err := w.keepDamaged(p); err != nil {
+					return err
+				}
+			}
 			if head.prev != "" {
 				w.next.Archive = p.URL
 			}
@@ -881,7 +1014,7 @@ func (w *walk) yieldPages(hole error) error {
 func (w *walk) keepHead(head *page) {
 	paged := head.isPaged()
 	if paged {
-		w.next.Ordered = !w.rises
+		w.next.Ordered = !w.rises && head.Skipped == 0
 	}
 	goesDown := head.oldest[0].Before(w.next.Time) || head.oldest[1].Before(w.next.Time)
 	if !paged || w.next.Ordered && goesDown {
@@ -889,13 +1022,54 @@ func (w *walk) keepHead(head *page) {
 	}
 }
 
-// keepValidators records the validators of the subscription document. If it has skipped
-// entries, it keeps none, so that the next run reads it and reports them again. Nor does
-// it if an archive document has some and may change.
+// keepValidators records the validators of the subscription document. If any document has
+// skipped entries, or content that may change at its stated time, it keeps none, so that
+// the next run reads them again.
 func (w *walk) keepValidators(head *page) {
-	if head.Skipped == 0 && !(w.source.ArchivesChange && w.next.Skipped > 0) {
+	if head.Skipped == 0 && w.next.Skipped == 0 && !w.open {
 		w.next.Validators = head.Kept()
 	}
+}
+
+// keepDamaged records an archive document with skipped entries.
+func (w *walk) keepDamaged(p *page) error {
+	if len(w.next.Damaged) > maxDamaged {
+		return nil
+	}
+	sum, err := w.sumOfBytes(p)
+	w.next.Damaged = append(w.next.Damaged, damaged{p.URL, sum})
+	return err
+}
+
+func (w *walk) sumOfBytes(p *page) (string, error) {
+	if err := w.Rewind(&p.Document); err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	if _, err := io.Copy(h, p.Body); err != nil {
+		return "", &docfetch.Error{Err: w.Named(p.URL, err)}
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
+}
+
+// isMended requests the archive documents with skipped entries again, and reports whether
+// one of them has changed. It reports true if there are too many of them to know. The
+// requests are not conditional: bytes that were damaged on their way came with the
+// validators of the whole document.
+func (w *walk) isMended(ctx context.Context) (bool, error) {
+	for _, d := range w.from.Damaged {
+		mended := len(w.from.Damaged) > maxDamaged
+		p := newPage(d.URL, len(w.pages))
+		err := w.load(ctx, p, docfetch.Validators{}, func(p *page) error {
+			sum, err := w.sumOfBytes(p)
+			mended = mended || sum != d.Sum
+			return err
+		})
+		if mended || err != nil && !docfetch.IsOfDocument(err) {
+			return mended, err
+		}
+	}
+	return false, nil
 }
 
 // checkGap reports that entries between two runs may have been missed.
@@ -914,7 +1088,14 @@ func (w *walk) checkGap(head *page) {
 const (
 	checkpointVersion = 1
 	maxBorder         = 1000 // ids that a checkpoint keeps
+	maxDamaged        = 100  // documents that a checkpoint keeps
 )
+
+// A damaged document has skipped items. It may be whole when it is read again.
+type damaged struct {
+	URL string `json:"url"`
+	Sum string `json:"sum"` // of its bytes
+}
 
 // A checkpoint is how far a Source has read a feed.
 type checkpoint struct {
@@ -927,6 +1108,10 @@ type checkpoint struct {
 	// again.
 	Skipped int `json:"skipped,omitempty"`
 
+	// Damaged are the archive documents with such items, if they never change otherwise.
+	// If there are more than maxDamaged, the others are left out.
+	Damaged []damaged `json:"damaged,omitempty"`
+
 	// Time is the greatest time that was yielded, and Border holds hashes of the ids with
 	// that time. If there are more than maxBorder ids, none is kept, and no item of that
 	// time counts as known.
@@ -934,7 +1119,8 @@ type checkpoint struct {
 	Border []uint64         `json:"border,omitempty"`
 
 	// Ordered reports whether all pages of a paged feed are processed and were ordered
-	// from the latest item to the oldest.
+	// from the latest item to the oldest. A skipped item of the subscription document has
+	// no place in that order: it may be on another page by the next run.
 	Ordered bool `json:"ordered,omitempty"`
 
 	// The validators of the subscription document, if all of it has been processed.

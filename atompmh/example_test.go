@@ -40,8 +40,8 @@ func ExampleSource() {
 	defer server.Close()
 
 	ctx := context.Background()
-	store := memstore.New()
-	h := &harvest.Harvester{Store: store, Fetcher: &fetch.Client{AllowPrivate: true, Rate: -1}}
+	store := harvest.NewCatalog(memstore.New())
+	h := &harvest.Harvester{Catalog: store, Fetcher: &fetch.Client{AllowPrivate: true, Rate: -1}}
 	source := &atompmh.Source{URL: server.URL + "/feed", Formats: []string{"application/rdf+xml", "*/*"}}
 	for range 2 {
 		report, err := h.Run(ctx, source)
@@ -89,15 +89,15 @@ func ExampleValidate() {
 // A store is published as an archived feed. A Handler of package publish serves it.
 func ExamplePublisher() {
 	ctx := context.Background()
-	store := memstore.New()
-	h := &harvest.Harvester{Store: store}
+	store := harvest.NewCatalog(memstore.New())
+	h := &harvest.Harvester{Catalog: store}
 	record := websync.Resource{ID: "urn:ex:1", Title: "Crocodiles", Content: websync.Link{Type: "application/rdf+xml"}}
 	put := harvest.Event{Kind: harvest.Put, Resource: record, Open: harvest.OpenBytes([]byte("<rdf/>"))}
 	if _, err := h.Run(ctx, harvest.Of("records", put)); err != nil {
 		log.Fatal(err)
 	}
 	const base = "https://example.org/"
-	list := &atompmh.Publisher{Catalog: store, Base: base, Author: websync.Person{Name: "Archive"}}
+	list := &atompmh.Publisher{Place: websync.Place{Catalog: store, Base: base}, Author: websync.Person{Name: "Archive"}}
 	list.Locator = websync.PathLocator{Base: base, Own: []string{"records"}, Reserved: list.Reserved}
 	handler := &publish.Handler{Publishers: []websync.Publisher{list, publish.Bodies(store, list.Locator)}}
 	if err := handler.Check(); err != nil {

@@ -334,7 +334,7 @@ func TestForeignConsumer(t *testing.T) {
 	for seed := range racing.Some(*foreignSeeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			collection := naive.NewCollection(t, seed)
-			p := &atompmh.Publisher{Catalog: collection.Store, Base: collection.URL, Author: websync.Person{Name: "A"},
+			p := &atompmh.Publisher{Place: websync.Place{Catalog: collection.Store, Base: collection.URL}, Author: websync.Person{Name: "A"},
 				ArchiveSize: 1 + seed%5, LatestOnly: seed%3 == 0, Complete: seed%7 == 6}
 			p.Locator = websync.PathLocator{Base: collection.URL, Reserved: p.Reserved}
 			collection.Serve(p, p.Locator)

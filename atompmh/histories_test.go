@@ -72,7 +72,7 @@ func (h *history) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // reconfigure draws another configuration of the publisher.
 func (h *history) reconfigure() {
 	p := &atompmh.Publisher{
-		Catalog: h.store, Base: h.host, Author: websync.Person{Name: "a"}, ID: h.name, ArchiveSize: 1 + h.rnd.IntN(5),
+		Place: websync.Place{Catalog: h.store, Base: h.host}, Author: websync.Person{Name: "a"}, ID: h.name, ArchiveSize: 1 + h.rnd.IntN(5),
 		LatestOnly: h.rnd.IntN(2) == 0, Complete: h.rnd.IntN(4) == 0, Path: "feed",
 	}
 	if h.rnd.IntN(3) == 0 {
@@ -145,8 +145,8 @@ func (h *history) want() map[string]string {
 	return all
 }
 
-func (h *history) harvester(store harvest.Store) *harvest.Harvester {
-	return &harvest.Harvester{Store: store, Fetcher: &fetch.Client{Rate: -1, PerHost: 8, Attempts: 1, IgnoreRobots: true, AllowPrivate: true}, MaxDelete: -1, Attempts: -1}
+func (h *history) harvester(store *harvest.Catalog) *harvest.Harvester {
+	return &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: &fetch.Client{Rate: -1, PerHost: 8, Attempts: 1, IgnoreRobots: true, AllowPrivate: true}, MaxDelete: -1, Attempts: -1}
 }
 
 func (h *history) source() *atompmh.Source {
@@ -155,7 +155,7 @@ func (h *history) source() *atompmh.Source {
 
 // disturbed runs with an error or a cut document at a random request of a document, with
 // a stop, or while the publisher changes.
-func (h *history) disturbed(store harvest.Store) {
+func (h *history) disturbed(store *harvest.Catalog) {
 	at, kind := h.rnd.IntN(8), h.rnd.IntN(4)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -287,7 +287,7 @@ func TestHistories(t *testing.T) {
 	for seed := range racing.Some(*histories) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			h := newHistory(t, seed)
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			for range 2 + h.rnd.IntN(4) {
 				for range h.rnd.IntN(12) {
 					h.step()

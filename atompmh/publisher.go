@@ -30,24 +30,11 @@ import (
 // Set the fields before first use. A Publisher is safe for concurrent use; it must not be
 // copied.
 type Publisher struct {
-	// Catalog is what to publish. It is required.
-	Catalog websync.Catalog
-
-	// Base is the absolute URL under which the documents lie. It ends in a slash. It is
-	// required.
-	Base string
+	websync.Place
 
 	// Path is that of the subscription document, relative to Base. If empty, it is
 	// "feed.atom".
 	Path string
-
-	// Sources are the sources whose changes are listed; if empty, all. No two of them
-	// should have an id in common.
-	Sources []string
-
-	// Locator gives bodies their URLs. It must be the one with which they are served. If
-	// nil, it is a [websync.PathLocator] with Base and Reserved that owns no source.
-	Locator websync.Locator
 
 	// ID is the feed's atom:id, an absolute IRI, and Title its title. If empty, they are
 	// the URL of the subscription document.
@@ -82,10 +69,6 @@ type Publisher struct {
 	// Hubs are the URLs of the WebSub hubs that are notified of changes.
 	Hubs []string
 
-	// Report, if set, receives a finding for each resource that can't be listed, as in
-	// [atom.Publisher].
-	Report func(websync.Finding)
-
 	once sync.Once
 	atom *atom.Publisher
 }
@@ -96,13 +79,13 @@ var _ websync.Publisher = (*Publisher)(nil)
 func (p *Publisher) open() *atom.Publisher {
 	p.once.Do(func() {
 		a := &atom.Publisher{
-			Catalog: p.Catalog, Base: p.Base, Path: p.Path, Sources: p.Sources, Locator: p.Locator, ID: p.ID, Title: p.Title, Author: p.Author,
+			Place: p.Place, Path: p.Path, ID: p.ID, Title: p.Title, Author: p.Author,
 			ArchiveSize: p.ArchiveSize, ArchivePeriod: p.ArchivePeriod, History: p.History, LatestOnly: p.LatestOnly,
-			Complete: p.Complete, MaxEntries: p.MaxEntries, Hubs: p.Hubs, Report: p.Report,
+			Complete: p.Complete, MaxEntries: p.MaxEntries, Hubs: p.Hubs,
 			Profile: "atompmh 1", Feed: writeFeed, Item: p.writeItem,
 		}
 		if a.Locator == nil {
-			a.Locator = websync.PathLocator{Base: p.Base, Reserved: a.Reserved}
+			a.Locator = websync.PathLocator{Base: p.Base, Own: p.Own, Reserved: a.Reserved}
 		}
 		p.atom = a
 	})

@@ -20,7 +20,7 @@ import (
 
 // newPublisher returns a Publisher whose source "own" is its own.
 func newPublisher(c websync.Catalog, size int) *atompmh.Publisher {
-	p := &atompmh.Publisher{Catalog: c, Base: www, Author: websync.Person{Name: "Archive"}, ArchiveSize: size}
+	p := &atompmh.Publisher{Place: websync.Place{Catalog: c, Base: www}, Author: websync.Person{Name: "Archive"}, ArchiveSize: size}
 	p.Locator = websync.PathLocator{Base: www, Own: []string{"own"}, Reserved: p.Reserved}
 	return p
 }
@@ -122,7 +122,7 @@ func TestPublisher(t *testing.T) {
 			requireValid(t, p)
 		})
 	}
-	assert.ErrorContains(t, (&atompmh.Publisher{Catalog: s, Base: www}).Check(), "author")
+	assert.ErrorContains(t, (&atompmh.Publisher{Place: websync.Place{Catalog: s, Base: www}}).Check(), "author")
 
 	described := testkit.NewStore(t) // and not kept
 	elsewhere := websync.Link{Rel: "alternate", Href: "https://elsewhere.example.org/1", Type: "text/html"}
@@ -131,7 +131,7 @@ func TestPublisher(t *testing.T) {
 	})
 	_, body := render(t, newPublisher(described, 3), "/feed.atom")
 	assert.Contains(t, string(body), `<link rel="alternate" href="https://elsewhere.example.org/1" type="text/html"/>`)
-	p := &atompmh.Publisher{Catalog: s, Base: www, Author: websync.Person{Name: "a"}, ArchivePeriod: 2 * time.Second, Sources: []string{"found"}}
+	p := &atompmh.Publisher{Place: websync.Place{Catalog: s, Base: www, Sources: []string{"found"}}, Author: websync.Person{Name: "a"}, ArchivePeriod: 2 * time.Second}
 	assert.Equal(t, www+"feed.atom", p.URL(), "the default Locator")
 	requireValid(t, p)
 	assert.True(t, p.Reserved("/feed.atom"))

@@ -11,8 +11,7 @@ import (
 // these.
 func TestSettings(t *testing.T) {
 	p := &Publisher{
-		Catalog: testkit.NewStore(t), Locator: websync.PathLocator{Base: "https://example.org/"}, Author: websync.Person{Name: "A"},
-		Base: "https://example.org/", Report: func(websync.Finding) {},
+		Place: websync.Place{Catalog: testkit.NewStore(t), Locator: websync.PathLocator{Base: "https://example.org/"}, Base: "https://example.org/", Report: func(websync.Finding) {}}, Author: websync.Person{Name: "A"},
 	}
 	testkit.SetAll(p)
 	testkit.PassesOn(t, p, p.open())

@@ -83,7 +83,7 @@ func siteOf(documents map[string]string) sourcetest.Site {
 }
 
 // contents returns the live records of a store by id, as "name: text" of each body.
-func contents(t testing.TB, store harvest.Store) map[string]string {
+func contents(t testing.TB, store *harvest.Catalog) map[string]string {
 	all := map[string]string{}
 	for item, err := range store.Resources(context.Background(), websync.Range{}) {
 		require.NoError(t, err)
@@ -106,9 +106,9 @@ type run struct {
 }
 
 // harvestSite runs a Source over a site.
-func harvestSite(t testing.TB, store harvest.Store, s *atompmh.Source, f *sourcetest.Fetcher) *run {
+func harvestSite(t testing.TB, store *harvest.Catalog, s *atompmh.Source, f *sourcetest.Fetcher) *run {
 	r := new(run)
-	h := &harvest.Harvester{Store: store, Fetcher: f, Concurrency: 1, MaxDelete: -1, Hooks: testkit.OnFinding(func(f websync.Finding) { r.findings = append(r.findings, f.Rule) })}
+	h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: f, Concurrency: 1, MaxDelete: -1, Hooks: testkit.OnFinding(func(f websync.Finding) { r.findings = append(r.findings, f.Rule) })}
 	before := len(f.Exchanges())
 	r.Report, r.err = h.Run(context.Background(), s)
 	for _, x := range f.Exchanges()[before:] {
@@ -161,7 +161,7 @@ func TestEntryTypes(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			for _, complete := range []string{"", isComplete} {
-				store := memstore.New()
+				store := harvest.NewCatalog(memstore.New())
 				f := &sourcetest.Fetcher{Site: siteOf(map[string]string{"feed": docOf(1, active("b", 1, "a"), active("a", 1, "a"))})}
 				source := &atompmh.Source{URL: feedURL}
 				require.True(t, harvestSite(t, store, source, f).InStep())
@@ -182,7 +182,7 @@ func TestEntryTypes(t *testing.T) {
 // TestWalk: an archived feed is walked to the document that is older than what was
 // yielded, ties included, whatever the URLs are.
 func TestWalk(t *testing.T) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	source := &atompmh.Source{URL: feedURL}
 	f := &sourcetest.Fetcher{Site: siteOf(map[string]string{
 		"feed": docOf(6, prev("2"), active("b", 6, "a")),
@@ -224,7 +224,7 @@ func TestWalk(t *testing.T) {
 func TestWithoutDate(t *testing.T) {
 	for _, date := range []bool{false, true} {
 		t.Run(fmt.Sprint(date), func(t *testing.T) {
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			source := &atompmh.Source{URL: feedURL}
 			site := func(docs map[string]string) sourcetest.Site {
 				s := siteOf(docs)
@@ -267,7 +267,7 @@ func TestMoved(t *testing.T) {
 		"1": docOf(4, isArchive),
 	})
 	run := func(change func(path string, doc *sourcetest.Document)) (*run, map[string]string) {
-		store := memstore.New()
+		store := harvest.NewCatalog(memstore.New())
 		f := &sourcetest.Fetcher{Site: before}
 		f.Hook = func(_ context.Context, _ int, req *harvest.Request, doc sourcetest.Document) (sourcetest.Document, error) {
 			change(strings.TrimPrefix(req.URL, www), &doc)
@@ -316,7 +316,7 @@ func TestMoved(t *testing.T) {
 // TestWalkDisorder: if an archive document has a later entry than a newer document, the
 // times do not show where to stop.
 func TestWalkDisorder(t *testing.T) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	source := &atompmh.Source{URL: feedURL}
 	site := func(at int, entries string) sourcetest.Site {
 		return siteOf(map[string]string{
@@ -331,7 +331,7 @@ func TestWalkDisorder(t *testing.T) {
 	r := harvestSite(t, store, source, f)
 	assert.Equal(t, []string{"feed", "2", "1"}, r.asked[:3])
 
-	store = memstore.New() // the order is lost between two runs
+	store = harvest.NewCatalog(memstore.New()) // the order is lost between two runs
 	f.Site = siteOf(map[string]string{"feed": docOf(6, prev("2"), active("b", 6, "a")), "2": docOf(4, isArchive, active("c", 4, "a"))})
 	require.True(t, harvestSite(t, store, source, f).InStep())
 	f.Site = siteOf(map[string]string{
@@ -346,7 +346,7 @@ func TestWalkDisorder(t *testing.T) {
 
 // TestSkippedInArchive: a skipped entry of an archive document is read when it is mended.
 func TestSkippedInArchive(t *testing.T) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	source := &atompmh.Source{URL: feedURL}
 	site := func(old string) sourcetest.Site {
 		return siteOf(map[string]string{
@@ -393,7 +393,7 @@ func TestHoles(t *testing.T) {
 	for name, dig := range holes {
 		for _, earlier := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s %t", name, earlier), func(t *testing.T) {
-				store := memstore.New()
+				store := harvest.NewCatalog(memstore.New())
 				dir := ""
 				if earlier {
 					dir = t.TempDir()
@@ -455,7 +455,7 @@ func TestComplete(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			source := &atompmh.Source{URL: feedURL}
 			f := &sourcetest.Fetcher{Site: siteOf(map[string]string{"feed": docOf(1, isComplete, active("a", 1, "a"), active("b", 1, "a"), active("c", 1, "a"))})}
 			require.True(t, harvestSite(t, store, source, f).InStep())
@@ -490,7 +490,7 @@ func TestFormats(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			f := &sourcetest.Fetcher{Site: siteOf(map[string]string{"feed": docOf(1, many)})}
 			source := &atompmh.Source{URL: feedURL, Formats: test.formats, AllFormats: test.all}
 			require.True(t, harvestSite(t, store, source, f).InStep())
@@ -517,7 +517,7 @@ func TestUnwanted(t *testing.T) {
 	} {
 		for _, mark := range []string{"", isComplete} {
 			t.Run(fmt.Sprint(policy, mark != ""), func(t *testing.T) {
-				store := memstore.New()
+				store := harvest.NewCatalog(memstore.New())
 				source := &atompmh.Source{URL: feedURL, Formats: []string{"text/a"}, Unwanted: policy}
 				f := &sourcetest.Fetcher{Site: siteOf(map[string]string{"feed": docOf(1, mark, active("a", 1, "a", "b"), active("b", 1, "a"))})}
 				require.True(t, harvestSite(t, store, source, f).InStep())
@@ -562,7 +562,7 @@ func TestGone(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			f := &sourcetest.Fetcher{Site: siteOf(map[string]string{"feed": before})}
 			read := 0
 			f.Hook = func(_ context.Context, _ int, req *harvest.Request, doc sourcetest.Document) (sourcetest.Document, error) {
@@ -578,7 +578,7 @@ func TestGone(t *testing.T) {
 				}
 				return doc, nil
 			}
-			h := &harvest.Harvester{Store: store, Fetcher: f, Attempts: 1, DeleteGone: true}
+			h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: f, Attempts: 1, DeleteGone: true}
 			r, err := h.Run(t.Context(), &atompmh.Source{URL: feedURL, AllFormats: test.status != 500})
 			require.NoError(t, err)
 			assert.Equal(t, test.reads, read)
@@ -607,8 +607,8 @@ func TestReadAgain(t *testing.T) {
 	}
 	f := &sourcetest.Fetcher{Site: siteOf(map[string]string{"feed": docOf(1, entries...)})}
 	source := &atompmh.Source{URL: feedURL}
-	store := memstore.New()
-	h := &harvest.Harvester{Store: store, Fetcher: f}
+	store := harvest.NewCatalog(memstore.New())
+	h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: f}
 	for range 2 {
 		before := len(f.Exchanges())
 		_, err := h.Run(t.Context(), source)
@@ -638,7 +638,7 @@ func TestReadAgainLater(t *testing.T) {
 		}
 		return doc, nil
 	}
-	h := &harvest.Harvester{Store: memstore.New(), Fetcher: f, Concurrency: 1, Attempts: 1}
+	h := &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New()), Fetcher: f, Concurrency: 1, Attempts: 1}
 	r, err := h.Run(t.Context(), &atompmh.Source{URL: feedURL})
 	require.NoError(t, err)
 	assert.Equal(t, 3, read)
@@ -661,7 +661,7 @@ func TestReadAgainRepaired(t *testing.T) {
 		}
 		return doc, nil
 	}
-	h := &harvest.Harvester{Store: memstore.New(), Fetcher: f, Attempts: 1}
+	h := &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New()), Fetcher: f, Attempts: 1}
 	r, err := h.Run(t.Context(), &atompmh.Source{URL: feedURL, Repair: true})
 	require.NoError(t, err)
 	assert.Equal(t, int64(1), r.Left.Gone, "%+v", r.Failures)
@@ -670,7 +670,7 @@ func TestReadAgainRepaired(t *testing.T) {
 // TestOtherSettings: with other Formats, or another policy, a feed that has not changed
 // is read again.
 func TestOtherSettings(t *testing.T) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	f := &sourcetest.Fetcher{Site: siteOf(map[string]string{"feed": docOf(2, active("a", 2, "a", "b"), active("b", 1, "a"))})}
 	only := func(format string, unwanted atompmh.UnwantedPolicy) *run {
 		return harvestSite(t, store, &atompmh.Source{URL: feedURL, Formats: []string{"text/" + format}, Unwanted: unwanted}, f)
@@ -690,7 +690,7 @@ func TestSomeGone(t *testing.T) {
 		site := siteOf(map[string]string{"feed": docOf(1, active("a", 1, "a", "b", "c"))})
 		delete(site, www+"r/a.a")
 		site[www+"r/a.c"] = sourcetest.Document{Body: "x"}
-		store := memstore.New()
+		store := harvest.NewCatalog(memstore.New())
 		f := &sourcetest.Fetcher{Site: site}
 		source := &atompmh.Source{URL: feedURL, AllFormats: all}
 		if r := harvestSite(t, store, source, f); all {
@@ -755,7 +755,7 @@ func TestDir(t *testing.T) {
 			"1":    docOf(2, isArchive, active("a", 2, "a")),
 		})
 	}
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	source := &atompmh.Source{URL: feedURL, Dir: t.TempDir()}
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &sourcetest.Fetcher{Site: docs("")}
@@ -765,7 +765,7 @@ func TestDir(t *testing.T) {
 		}
 		return doc, nil
 	}
-	h := &harvest.Harvester{Store: store, Fetcher: f, Concurrency: 1}
+	h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: f, Concurrency: 1}
 	_, err := h.Run(ctx, source)
 	require.ErrorIs(t, err, context.Canceled)
 	f.Hook = nil

@@ -69,7 +69,7 @@ func TestSpecification(t *testing.T) {
 				}
 			}
 
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			record := func(_ context.Context, _ int, req *harvest.Request, doc sourcetest.Document) (sourcetest.Document, error) {
 				if strings.HasPrefix(req.URL, "http://example.org/entry/") {
 					doc = sourcetest.Document{Body: req.URL}
@@ -83,7 +83,7 @@ func TestSpecification(t *testing.T) {
 					continue
 				}
 				rules = nil
-				h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: docs, Hook: record}, AcceptSkipped: true, MaxDelete: -1,
+				h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: &sourcetest.Fetcher{Site: docs, Hook: record}, AcceptSkipped: true, MaxDelete: -1,
 					Hooks: testkit.OnFinding(func(f websync.Finding) { rules = append(rules, f.Rule) })}
 				r, err := h.Run(t.Context(), source)
 				require.NoError(t, err)
@@ -109,7 +109,7 @@ func TestSpecification(t *testing.T) {
 			assert.Equal(t, damaged, strings.Count(strings.Join(rules, "\n"), "atom-xml"))
 
 			if damaged > 0 {
-				r, _ := (&harvest.Harvester{Store: memstore.New(), Fetcher: &sourcetest.Fetcher{Site: site, Hook: record}}).Run(t.Context(), &atompmh.Source{URL: url})
+				r, _ := (&harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New()), Fetcher: &sourcetest.Fetcher{Site: site, Hook: record}}).Run(t.Context(), &atompmh.Source{URL: url})
 				assert.False(t, r.InStep(), "without Repair")
 			}
 			var found []string

@@ -224,10 +224,10 @@ func TestCSVFile(t *testing.T) {
 // TestCSVHarvest: the Store finds out what has changed in a list, and a Publisher
 // publishes it.
 func TestCSVHarvest(t *testing.T) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	now := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	store.Now = func() time.Time { return now }
-	h := &harvest.Harvester{Store: store, MaxDelete: -1}
+	h := &harvest.Harvester{Sample: -1, Catalog: store, MaxDelete: -1}
 	p := newPublisher(store)
 	p.Sources = []string{"list"}
 	run := func(list string) (*harvest.Report, map[string]string) {

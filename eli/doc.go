@@ -36,17 +36,17 @@
 // # Storing
 //
 // [Graph.WriteQuads] writes the triples of a page as the named graph of its legal
-// resource, and [ReadGraph] reads them.
+// resource, and [ReadGraph] reads them. A Source keeps them in the Catalog, and [Acts]
+// yields the descriptions of all acts there:
+//
+//	for act, err := range eli.Acts(ctx, catalog) { … }
 //
 // # Publishing
 //
 // A [Publisher] publishes the acts of a Catalog as a sitemap of ELIs and an update feed:
 //
-//	p := &eli.Publisher{
-//		Catalog: store, Base: "https://country.xy/", Sources: []string{"acts"},
-//		Author: websync.Person{Name: "Country Legislation Service"},
-//	}
-//	handler := &publish.Handler{Publishers: []websync.Publisher{p}}
+//	site := &publish.Site{Catalog: catalog, Base: "https://country.xy/", Own: []string{"acts"}}
+//	handler := site.Handler(&eli.Publisher{Author: websync.Person{Name: "Country Legislation Service"}})
 //
 // ELIs can be listed only on their own host and by their own publisher. Their pages are
 // served from the Catalog or by another program.

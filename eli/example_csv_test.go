@@ -17,7 +17,7 @@ import (
 // since the night before, and the Publisher publishes it.
 func ExampleCSV() {
 	ctx := context.Background()
-	h := &harvest.Harvester{Store: memstore.New()}
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New())}
 	list := ""
 	acts := &eli.CSV{Name: "acts", Open: func(context.Context) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(list)), nil // or File: "acts.csv"
@@ -37,7 +37,7 @@ func ExampleCSV() {
 	}
 
 	p := &eli.Publisher{
-		Catalog: h.Store, Base: "https://country.xy/", Sources: []string{"acts"},
+		Place:  websync.Place{Catalog: h.Catalog, Base: "https://country.xy/", Sources: []string{"acts"}},
 		Author: websync.Person{Name: "Country Legislation Service"},
 	}
 	fmt.Println(p.URL(), p.Check())

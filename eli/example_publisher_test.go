@@ -31,7 +31,7 @@ func ExamplePublisher() {
 		act("501", "Act on Salt, as amended", day(8)),
 	)
 	p := &eli.Publisher{
-		Catalog: acts, Base: "https://country.xy/", Sources: []string{"acts"},
+		Place:  websync.Place{Catalog: acts, Base: "https://country.xy/", Sources: []string{"acts"}},
 		Author: websync.Person{Name: "Country Legislation Service"},
 	}
 	document := func(path string) *bytes.Buffer {

@@ -28,9 +28,9 @@ var gazette = sourcetest.Site{
 // and its full text.
 func ExampleSource() {
 	ctx := context.Background()
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	// for HTTP, use the Fetcher of package harvest/fetch
-	h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: gazette}}
+	h := &harvest.Harvester{Catalog: store, Fetcher: &sourcetest.Fetcher{Site: gazette}}
 	report, err := h.Run(ctx, &eli.Source{
 		Sitemap: "http://country.xy/eli/sitemap.xml",
 		Feed:    "http://country.xy/eli/eli-update-feed.atom",

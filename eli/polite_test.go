@@ -54,12 +54,12 @@ func TestInterval(t *testing.T) {
 					site.act(name, "An act", "en/pdf")
 				}
 				s := &server{site: site}
-				store := memstore.New()
+				store := harvest.NewCatalog(memstore.New())
 				source := eli.Source{Sitemap: sitemapURL, Feed: feedURL, Interval: test.interval}
 				process := func() *harvest.Harvester {
 					c := fetch.New(store)
 					c.Transport, c.MaxWait = s, time.Hour
-					return &harvest.Harvester{Store: store, Fetcher: c}
+					return &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: c}
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 5*test.want+test.want/2)
 				_, err := process().Run(ctx, &source) // is killed
@@ -102,7 +102,7 @@ func TestEveryRequest(t *testing.T) {
 		return doc, nil
 	}}
 	source := eli.Source{Sitemap: sitemapURL, Feed: feedURL, Interval: 7 * time.Second}
-	report, err := (&harvest.Harvester{Store: memstore.New(), Fetcher: f}).Run(t.Context(), &source)
+	report, err := (&harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New()), Fetcher: f}).Run(t.Context(), &source)
 	require.NoError(t, err)
 	assert.True(t, report.InStep())
 	assert.Len(t, f.Exchanges(), 8)

@@ -82,25 +82,15 @@ import (
 // Set the fields before first use. A Publisher is safe for concurrent use; it must not be
 // copied.
 type Publisher struct {
-	// Catalog is what to publish. It is required.
-	Catalog websync.Catalog
-
-	// Base is the absolute URL above the directory of the ELIs. It ends in a slash. It is
-	// required.
-	Base string
+	// Own are the sources whose resources are listed unless Sources names some of them.
+	// If Locator and Own are not set, another program serves the pages, and Sources is
+	// required. Base is above the directory of the ELIs.
+	websync.Place
 
 	// Path is the directory of the ELIs, relative to Base. It ends in "eli/", for example
 	// "oj/eli/". If empty, it is "eli/". Each set of ELIs with a directory of its own has
 	// a sitemap and a feed of its own, and so a Publisher of its own.
 	Path string
-
-	// Sources are the sources whose resources are listed. If empty, they are all that
-	// Locator owns. No two of them should have an id in common: it would be listed twice.
-	Sources []string
-
-	// Locator is that with which the pages are served. It must own the Sources. If nil,
-	// another program serves the pages; then Sources is required.
-	Locator websync.Locator
 
 	// Pattern, if set, must match the ELIs to list. It keeps out what else a source has
 	// below the directory, such as pages of expressions.
@@ -128,11 +118,6 @@ type Publisher struct {
 	// Gzip and NoRobots are those of the [sitemap.Publisher].
 	Gzip, NoRobots bool
 
-	// Report, if set, receives a finding for each resource that can't be listed, when its
-	// part of the sitemap is written for the first time since the resource has changed.
-	// It may be called from several goroutines.
-	Report func(websync.Finding)
-
 	once    sync.Once
 	site    *site.Site // of the feed
 	sitemap *sitemap.Publisher
@@ -157,18 +142,22 @@ const (
 // open prepares the fields at first use.
 func (p *Publisher) open() *site.Site {
 	p.once.Do(func() {
-		locator := p.Locator
-		if locator == nil {
-			locator = elsewhere(p.Sources)
+		place := p.Place
+		switch {
+		case p.Locator != nil:
+		case len(p.Own) > 0:
+			place.Locator = websync.PathLocator{Base: p.Base, Own: p.Own, Reserved: p.Reserved}
+		default:
+			place.Locator = elsewhere(p.Sources)
 		}
 		dir := cmp.Or(strings.TrimPrefix(p.Path, "/"), directory)
 		p.prefix = p.Base + dir
 		p.site = site.New(site.Settings{
-			Package: "eli", Catalog: p.Catalog, Base: p.Base, Path: dir + feedName, Sources: p.Sources, Locator: locator, Reserved: p.Reserved,
+			Package: "eli", Place: place, Path: dir + feedName, Reserved: p.Reserved,
 		})
 		p.sitemap = &sitemap.Publisher{
-			Catalog: p.Catalog, Base: p.Base, Path: dir + sitemapName, Sources: p.Sources, Locator: locator,
-			PartSize: p.PartSize, Gzip: p.Gzip, NoRobots: p.NoRobots, Report: p.Report,
+			Place: place, Path: dir + sitemapName,
+			PartSize: p.PartSize, Gzip: p.Gzip, NoRobots: p.NoRobots,
 			Profile: fmt.Sprintf("eli %d %q", rendering, p.pattern()), Head: p.writeHead, Prepare: p.prepare, Item: p.writeItem,
 		}
 		if p.PartSize <= 0 {
@@ -189,8 +178,8 @@ func (p *Publisher) checkSettings(dir string) error {
 	if !strings.HasSuffix("/"+dir, "/"+directory) {
 		return fmt.Errorf("eli: Publisher.Path %.200q must end in %q (§3.2.2)", p.Path, directory)
 	}
-	if p.Locator == nil && len(p.Sources) == 0 {
-		return errors.New("eli: Publisher.Sources must name the publisher's own sources if Publisher.Locator is nil")
+	if p.Locator == nil && len(p.Own) == 0 && len(p.Sources) == 0 {
+		return errors.New("eli: Publisher.Own or Publisher.Sources must name the publisher's own sources if Publisher.Locator is nil")
 	}
 	for _, source := range p.Sources {
 		if !p.site.Locator.Owns(source) {
@@ -264,6 +253,12 @@ func (p *Publisher) URL() string {
 
 // FeedURL returns the URL of the update feed.
 func (p *Publisher) FeedURL() string { return p.open().URL() }
+
+// Settle implements the method of [websync.Place]: of a site, the own sources are listed.
+func (p *Publisher) Settle(common websync.Place) error {
+	common.Sources = common.Own
+	return p.Place.Settle(common)
+}
 
 // Reserved reports whether a path, from the root of the host and escaped, can be that of
 // one of the documents. It is meant for PathLocator.Reserved. /robots.txt is not

@@ -38,7 +38,7 @@ func manyActs(n int, shuffled bool) []websync.Item {
 }
 
 // fillActs commits items, a thousand at a time.
-func fillActs(t testkit.T, store harvest.Store, items []websync.Item) {
+func fillActs(t testkit.T, store *harvest.Catalog, items []websync.Item) {
 	const batch = 1000
 	for ; len(items) > batch; items = items[batch:] {
 		testkit.Fill(t, store, ownSource, nil, items[:batch]...)
@@ -66,8 +66,8 @@ func BenchmarkFeed(b *testing.B) {
 			var body []byte
 			for _, kept := range []struct {
 				name  string
-				store harvest.Store
-			}{{"memory", memstore.New()}, {"sqlite", file}} {
+				store *harvest.Catalog
+			}{{"memory", harvest.NewCatalog(memstore.New())}, {"sqlite", harvest.NewCatalog(file)}} {
 				fillActs(b, kept.store, manyActs(n, shuffled))
 				doc, text := render(b, newPublisher(kept.store), feedPath)
 				body = text

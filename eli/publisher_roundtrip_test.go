@@ -30,19 +30,19 @@ func ownPage(title string) string {
 `
 }
 
-// TestPublisherRoundTrip: a Store, a Publisher, a Source, a second Store: the same acts in
-// the same state, on each day.
+// TestPublisherRoundTrip: a Store, a Publisher, a Source, a second Store: the same acts
+// in the same state, on each day.
 func TestPublisherRoundTrip(t *testing.T) {
 	ctx := t.Context()
 	random := rand.New(rand.NewPCG(5, 6))
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	first, second := memstore.New(), memstore.New()
+	first, second := harvest.NewCatalog(memstore.New()), harvest.NewCatalog(memstore.New())
 	first.Now = func() time.Time { return now }
 	p := newPublisher(first)
 	p.PartSize = 20
 	p.Locator = websync.PathLocator{Base: country, Own: []string{ownSource}, Reserved: p.Reserved}
 	web := &testkit.Mirror{Publisher: publish.Join(p, publish.Bodies(first, p.Locator))}
-	out := &harvest.Harvester{Store: second, Fetcher: web, MaxDelete: -1}
+	out := &harvest.Harvester{Catalog: second, Fetcher: web, MaxDelete: -1, Sample: -1}
 	source := &eli.Source{Sitemap: p.URL(), Feed: p.FeedURL(), Interval: -1, SitemapEvery: 30 * 24 * time.Hour}
 
 	titles := map[string]string{}

@@ -35,7 +35,7 @@ const (
 
 // newPublisher returns a Publisher of acts whose pages another program serves.
 func newPublisher(c websync.Catalog) *eli.Publisher {
-	return &eli.Publisher{Catalog: c, Base: country, Sources: []string{ownSource}, Author: websync.Person{Name: "Gazette"}}
+	return &eli.Publisher{Place: websync.Place{Catalog: c, Base: country, Sources: []string{ownSource}}, Author: websync.Person{Name: "Gazette"}}
 }
 
 // act returns an act with a date, which may be empty.
@@ -216,8 +216,8 @@ func TestPublisherGolden(t *testing.T) {
 	}
 }
 
-// TestPublisherPeriod: the feed covers 60 days before the last commit, by the times of the
-// commits.
+// TestPublisherPeriod: the feed covers 60 days before the last commit, by the times of
+// the commits.
 func TestPublisherPeriod(t *testing.T) {
 	s := testkit.NewStore(t)
 	put := func(name string, wait time.Duration) {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,9 +34,13 @@ import (
 // oldest entry of such a feed, changes in between may be missing: that is a Problem, in
 // each run until the sitemap is newer.
 //
-// Dates may be stated to the day in one list and to the second in the other: they are the
-// same if they overlap. An entry without a date is asked for conditionally in each run
-// that lists it. If a sitemap that can't be read is needed, or a feed, or a part of
+// The date of an act in the sitemap is compared with its last one in the sitemap, and
+// that in the feed with its last one in the feed, because they are often those of
+// different clocks: of different zones, or of publication. Any other date, also an
+// earlier one, states a change. A list that states an act for the first time states no
+// change if its date is coarser than the one of the other list, such as a day, and
+// overlaps it. An entry without a date is asked for conditionally in each run that lists
+// it. If a sitemap that can't be read is needed, or a feed, or a part of
 // either, that is a Problem, as in [sitemap.Source] and [atom.Source]; nothing is
 // deleted, and the next run reads it again.
 //
@@ -143,6 +148,9 @@ func (s *Source) Check() error {
 	return nil
 }
 
+// TwoLists reports whether there is a feed beside the sitemap.
+func (s *Source) TwoLists() bool { return s.Feed != "" }
+
 // interval returns what Interval stands for.
 func (s *Source) interval() time.Duration { return max(0, cmp.Or(s.Interval, 5*time.Second)) }
 
@@ -192,7 +200,7 @@ func newWalk(s *Source, pass *docfetch.Pass) *walk {
 	lists := &polite{Fetcher: pass.Fetcher, interval: s.interval()}
 	w := &walk{
 		Pass: pass, source: s, lists: lists,
-		inner: &harvest.Run{Fetcher: lists, Report: pass.Report, Log: pass.Log},
+		inner: &harvest.Run{Full: pass.Full, Fetcher: lists, Report: pass.Report, Log: pass.Log},
 	}
 	options := s.options()
 	var c checkpoint
@@ -273,9 +281,10 @@ func (w *walk) log(u *updates, some []update, skipped int) error {
 }
 
 // resourceEvent returns the event that says that a resource is there. Nothing of it but
-// the time depends on which list has the resource.
+// the time depends on which list has the resource. The page that is there now is never
+// older than what is known, whatever its date.
 func resourceEvent(id string, at websync.Datetime) harvest.Event {
-	return harvest.Event{Kind: harvest.Put, Resource: websync.Resource{ID: id, Modified: at, Content: websync.Link{Href: id}}}
+	return harvest.Event{Kind: harvest.Put, Current: true, Resource: websync.Resource{ID: id, Modified: at, Content: websync.Link{Href: id}}}
 }
 
 // readFeed reads the feed; nil if it has not changed since from.
@@ -315,12 +324,14 @@ func (w *walk) readFeed(ctx context.Context, from inner) (*updates, error) {
 	return u, nil
 }
 
-// readFeed is atom.Source.Feed. An update feed is one document, and never the whole.
+// readFeed is atom.Source.Feed. An update feed has one document or several pages (RFC 5005
+// §3), and is never the whole.
 func readFeed(feed *atom.Feed, report atom.ReportFunc) error {
 	if feed.Complete || feed.Archive {
 		report(ruleFeedPart, "complete", "", "an update feed is neither complete nor an archive document: nothing is deleted")
 	}
-	feed.Complete, feed.Archive, feed.Links = false, false, nil
+	feed.Complete, feed.Archive = false, false
+	feed.Links = slices.DeleteFunc(feed.Links, func(l websync.Link) bool { return l.Rel != "next" })
 	return nil
 }
 
@@ -406,6 +417,7 @@ func (e *sitemapError) Error() string { return e.err.Error() }
 func (w *walk) readSitemap(ctx context.Context, l *listing) error {
 	s := w.source
 	run := *w.inner
+	run.Document = w.Document
 	if !w.isResync() {
 		run.From = harvest.Checkpoint(w.from.Sitemap)
 	}
@@ -475,8 +487,8 @@ func (o *oddities) report(w *walk, what string) {
 // snapshot yields the entries of the sitemap, each with the later of its dates in sitemap
 // and feed, and then the entries that only the feed has. The snapshot describes the
 // moment of the latest date in the sitemap. If that was later at the last reading, what
-// is known may have a date that was since corrected: its entries count although their
-// dates are earlier.
+// is known to be deleted may have a date that was since corrected: its entries count
+// although their dates are earlier.
 func (w *walk) snapshot(l *listing) error {
 	w.ExpectMore(int(l.n) + w.updates.unlisted())
 	start := harvest.Event{Kind: harvest.SnapshotStart}
@@ -487,8 +499,11 @@ func (w *walk) snapshot(l *listing) error {
 		return err
 	}
 	tag, corrected := w.tag(), l.moment.Before(w.from.Moment)
-	give := func(id string, at websync.Datetime) error {
+	give := func(id string, listed, at websync.Datetime) error {
 		ev := resourceEvent(id, at)
+		if w.source.Feed != "" {
+			ev.Listed = listed
+		}
 		ev.Apart = !l.moment.IsZero() && (corrected || at.After(l.moment))
 		// What has just changed gets no tag, since a tag says that the page can't change
 		// without a change of its date.
@@ -498,15 +513,16 @@ func (w *walk) snapshot(l *listing) error {
 		return w.Yield(ev)
 	}
 	err := l.each(func(id string, at websync.Datetime) error {
+		listed := at
 		if x := w.updates.find(id); x != nil {
-			if x.deleted && (at.IsZero() || x.at.After(at)) {
+			if x.deleted && (at.IsZero() || isSurelyAfter(x.at, at)) {
 				return nil
 			}
 			if !x.deleted {
 				at = newest(at, x.at)
 			}
 		}
-		return give(id, at)
+		return give(id, listed, at)
 	})
 	if err != nil {
 		return err
@@ -516,7 +532,7 @@ func (w *walk) snapshot(l *listing) error {
 			if x.listed || x.deleted {
 				continue
 			}
-			if err := give(x.id, x.at); err != nil {
+			if err := give(x.id, websync.Datetime{}, x.at); err != nil {
 				return err
 			}
 		}

@@ -318,7 +318,7 @@ func TestListing(t *testing.T) {
 		}},
 		"a feed that says to be complete": {visits: []visit{
 			{40, urlset("a 2026-01-05"), strings.Replace(feed("b 2026-01-05T12:00:00Z"), "<title>",
-				`<fh:complete xmlns:fh="http://purl.org/syndication/history/1.0"/><link rel="next" href="feed2"/><title>`, 1), []string{
+				`<fh:complete xmlns:fh="http://purl.org/syndication/history/1.0"/><title>`, 1), []string{
 				"put b 2026-01-05T12:00:00Z", "mark+", "start 2026-01-05", "put a 2026-01-05", "put b 2026-01-05T12:00:00Z", "end+", "mark+"}},
 		}},
 		"too many updates": {source: eli.Source{MaxUpdates: 1}, visits: []visit{
@@ -468,7 +468,7 @@ func TestURIs(t *testing.T) {
 // A collection is a Store that a publisher is harvested into.
 type collection struct {
 	*testing.T
-	store  harvest.Store
+	store  *harvest.Catalog
 	source eli.Source
 	h      harvest.Harvester
 	// of the last run
@@ -477,7 +477,7 @@ type collection struct {
 }
 
 func newCollection(t *testing.T) *collection {
-	return &collection{T: t, store: memstore.New(), source: eli.Source{Sitemap: sitemapURL, Feed: feedURL, Name: testkit.Src}}
+	return &collection{T: t, store: harvest.NewCatalog(memstore.New()), h: harvest.Harvester{Sample: -1}, source: eli.Source{Sitemap: sitemapURL, Feed: feedURL, Name: testkit.Src}}
 }
 
 // run harvests a site. It notes the findings, and the requests for anything but the lists
@@ -486,7 +486,7 @@ func (c *collection) run(site *lawSite) *harvest.Report {
 	c.Helper()
 	f := &sourcetest.Fetcher{Site: site.Site}
 	c.findings, c.asked = nil, nil
-	c.h.Store, c.h.Fetcher = c.store, f
+	c.h.Catalog, c.h.Fetcher = c.store, f
 	c.h.Hooks = testkit.OnFinding(func(f websync.Finding) { c.findings = append(c.findings, f) })
 	testkit.MakeDue(c, c.store)
 	report, err := c.h.Run(c.Context(), &c.source)
@@ -543,6 +543,21 @@ func (c *collection) tasks() map[string]string {
 // one returns a site with the act "a" in its sitemap, on a day, changed on that day.
 func one(day int) *lawSite {
 	return newSite(day).lists(urlset("a "+timeOf(day)), feed("a "+timeOf(day)))
+}
+
+// TestListedDocuments: the sitemap is a document of the listing.
+func TestListedDocuments(t *testing.T) {
+	var got []harvest.ListedDocument
+	run := &harvest.Run{
+		Fetcher:  &sourcetest.Fetcher{Site: newSite(1).lists(urlset("a "+timeOf(1), "b "+timeOf(1)), feed("a "+timeOf(1))).Site},
+		Document: func(d harvest.ListedDocument) { got = append(got, d) },
+	}
+	for _, err := range (&eli.Source{Sitemap: sitemapURL, Feed: feedURL}).Events(t.Context(), run) {
+		require.NoError(t, err)
+	}
+	require.Len(t, got, 1)
+	assert.Equal(t, sitemapURL, got[0].URL)
+	assert.EqualValues(t, 2, got[0].Entries)
 }
 
 // TestGet: the metadata and the full text of a resource, and what is requested for them.
@@ -761,7 +776,7 @@ func TestCutPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := newCollection(t)
 			f := &sourcetest.Fetcher{Site: one(1).add("eli/a", "text/html", test.page).Site}
-			c.h.Store, c.h.Fetcher = c.store, testkit.FetchFunc(func(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+			c.h.Catalog, c.h.Fetcher = c.store, testkit.FetchFunc(func(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
 				resp, err := f.Fetch(ctx, req)
 				if err == nil {
 					resp.MayBeCut = test.cut && req.URL == law+"eli/a"
@@ -944,6 +959,7 @@ func TestTitles(t *testing.T) {
 // changed without a new date. An interrupted one goes on with the rest.
 func TestResync(t *testing.T) {
 	c := newCollection(t)
+	c.h.Sample = -1
 	c.source.ResyncEvery = 100 * 24 * time.Hour
 	site := func(day int, title string) *lawSite {
 		return newSite(day).act("a", title).act("b", "B").lists(urlset("a 2026-01-05", "b 2026-01-06"), feed("b 2026-01-06"))
@@ -951,7 +967,7 @@ func TestResync(t *testing.T) {
 	require.True(t, c.run(site(40, "A")).InStep())
 	require.True(t, c.run(site(139, "A, as enriched")).InStep())
 	assert.Empty(t, c.asked)
-	c.h.Budget.Requests = 1
+	c.h.Budget.Requests, c.h.Concurrency = 1, 1
 	require.False(t, c.run(site(140, "A, as enriched")).InStep())
 	assert.Len(t, c.asked, 1)
 	c.h.Budget.Requests = 0
@@ -964,9 +980,12 @@ func TestResync(t *testing.T) {
 		require.True(t, c.run(later).InStep())
 		assert.Empty(t, c.asked)
 	}
-	c.store = memstore.New()
+	c.store = harvest.NewCatalog(memstore.New())
 	require.True(t, c.run(site(40, "A")).InStep())
 	require.True(t, c.run(site(140, "A")).InStep())
 	slices.Sort(c.asked)
 	assert.Equal(t, []string{"a 304", "b 304"}, c.asked)
 }
+
+// entries returns the log of the Store.
+func (c *collection) entries() []websync.Item { return testkit.Entries(c, c.store) }

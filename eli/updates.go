@@ -120,6 +120,16 @@ func (x *update) mark() uint64 {
 	return h.Sum64()
 }
 
+// isSurelyAfter reports whether a time is after another one, whatever its zone is if it
+// is a date and the time is not: a date without a zone ends up to 12 hours after the day
+// in UTC.
+func isSurelyAfter(t, at websync.Datetime) bool {
+	if t.Precision() > websync.PrecisionDay && at.Precision() <= websync.PrecisionDay {
+		return !t.Time().Before(at.End().Add(12 * time.Hour))
+	}
+	return t.After(at)
+}
+
 // newest returns the later of two times, of which any may be not stated. If they can mean
 // the same moment, it is the finer one, and otherwise a.
 func newest(a, b websync.Datetime) websync.Datetime {

@@ -165,7 +165,7 @@ func TestHint(t *testing.T) {
 		defer func() { got = nil }()
 		return got
 	}
-	restart := func() { w.h = harvest.Harvester{Store: w.store, Fetcher: w.site} }
+	restart := func() { w.h = harvest.Harvester{Sample: -1, Catalog: w.store, Fetcher: w.site} }
 	w.run(source(hinted("a", day(1), "one")))
 	require.Equal(t, []string{"one"}, hints())
 	require.EqualValues(t, 1, w.run(source(hinted("a", day(1), "other"))).Unchanged, "a hint is no part of the state")

@@ -116,27 +116,27 @@ func BenchmarkBaseline(b *testing.B) {
 	})
 	b.Run("verify-only", func(b *testing.B) {
 		each(b, func(b *testing.B) {
-			h := &harvest.Harvester{Store: memstore.New(), Bodies: harvest.VerifyBodies}
+			h := &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New()), Bodies: harvest.VerifyBodies}
 			runBaseline(b, h, events)
 		})
 	})
 	b.Run("sqlite", func(b *testing.B) {
 		each(b, func(b *testing.B) {
-			store := openSQLite(b, filepath.Join(b.TempDir(), "store.db"))
-			defer store.Close()
-			runBaseline(b, &harvest.Harvester{Store: store}, events)
+			store, db := openSQLite(b, filepath.Join(b.TempDir(), "store.db"))
+			defer db.Close()
+			runBaseline(b, &harvest.Harvester{Sample: -1, Catalog: store}, events)
 		})
 	})
 }
 
-func openSQLite(tb testing.TB, file string) *sqlitestore.Store {
-	store, err := sqlitestore.Open(tb.Context(), file, nil)
+func openSQLite(tb testing.TB, file string) (*harvest.Catalog, io.Closer) {
+	db, err := sqlitestore.Open(tb.Context(), file, nil)
 	require.NoError(tb, err)
-	return store
+	return harvest.NewCatalog(db), db
 }
 
 func runBaseline(b *testing.B, h *harvest.Harvester, events []harvest.Event) {
-	client := fetch.New(h.Store)
+	client := fetch.New(h.Catalog)
 	client.Rate, client.PerHost, client.AllowPrivate = -1, baselineConcurrency, true
 	defer client.CloseIdleConnections()
 	h.Fetcher, h.Concurrency = client, baselineConcurrency

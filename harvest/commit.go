@@ -2,8 +2,8 @@ package harvest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -21,14 +21,14 @@ type committer struct {
 	run     *run
 	mu      sync.Mutex
 	claim   *Claim
-	unsaved map[string][]byte // values of the Fetcher that no Commit has stored yet
+	unsaved map[string][]byte // values, those of the Fetcher too, that no Commit has stored yet
 	lost    error             // of the first Commit that the Store failed to apply
 }
 
 func (c *committer) renew(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.run.h.Store.Renew(ctx, c.claim)
+	return c.run.store.Renew(ctx, c.claim)
 }
 
 // apply commits a batch, with up to three attempts: the Store does not apply a batch
@@ -47,7 +47,7 @@ func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, er
 	}
 	began := time.Now()
 	for try := 1; ; try++ {
-		conflicts, err = c.run.h.Store.Commit(ctx, c.claim, b)
+		conflicts, err = c.run.store.Commit(ctx, c.claim, b)
 		final := errors.Is(err, ErrFenced) || errors.Is(err, ErrBatch) || errors.Is(err, ErrNoBody)
 		if err == nil || final || try == 3 || ctx.Err() != nil {
 			break
@@ -63,7 +63,7 @@ func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, er
 		return nil, err
 	}
 	if len(conflicts) > 0 {
-		return conflicts, b.checkConflicts(conflicts)
+		return conflicts, nil
 	}
 	c.unsaved = nil
 	if f := c.run.hooks.Commit; f != nil {
@@ -73,20 +73,14 @@ func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, er
 	return nil, nil
 }
 
-// checkConflicts returns an error if one of the ids is not that of a change in the batch.
-func (b *Batch) checkConflicts(ids []string) error {
-	changed := make(map[string]bool, len(b.Puts)+len(b.Touches))
-	for _, changes := range [][]Change{b.Puts, b.Touches} {
-		for i := range changes {
-			changed[changes[i].Record.Resource.ID] = true
-		}
+// keep stores a value of the State with the next Commit.
+func (c *committer) keep(key string, value any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unsaved == nil {
+		c.unsaved = map[string][]byte{}
 	}
-	for _, id := range ids {
-		if !changed[id] {
-			return &StoreError{fmt.Errorf("a Commit returned a conflict %.200q that is in no Put or Touch of the batch", id)}
-		}
-	}
-	return nil
+	c.unsaved[key], _ = json.Marshal(value) // strings
 }
 
 // collect takes the values that the Fetcher wants stored, and reports whether there are

@@ -69,11 +69,12 @@ func crashStep(args string) {
 	}
 	last := step < 0
 	m, rng := replay(seed, max(step, -step))
-	store, err := sqlitestore.Open(context.Background(), file, nil)
+	db, err := sqlitestore.Open(context.Background(), file, nil)
 	if err != nil {
 		panic(err)
 	}
-	defer store.Close()
+	defer db.Close()
+	store := harvest.NewCatalog(db)
 	m.store = store
 	h := m.harvester()
 	h.Window, h.MaxDelete = 16, -1

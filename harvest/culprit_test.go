@@ -14,7 +14,6 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/testkit"
 )
 
@@ -35,8 +34,9 @@ func (s hookedSource) Events(ctx context.Context, run *harvest.Run) iter.Seq2[ha
 	}
 }
 
-// TestPanic panics in every part that is not the engine's, and recovers above Run: the
-// claim is free again, no goroutine is left, and the next run continues.
+// TestPanic panics in every part that is not the engine's. Whatever that ends, the
+// resource, the run or the goroutine of the caller, the claim is free again, no goroutine
+// is left, and the next run continues.
 func TestPanic(t *testing.T) {
 	boom := errors.New("boom")
 	a, b := put("a", day(1)), put("b", day(1))
@@ -85,7 +85,15 @@ func TestPanic(t *testing.T) {
 		},
 		"Renew": func(w *world) harvest.Source {
 			w.site.before = func(string) { time.Sleep(time.Minute) }
-			w.h.Store = &faulty{Store: w.store, renew: func() { panic(boom) }}
+			claims := 0
+			w.h.Catalog = w.watched(func(_ context.Context, act testkit.Act) error {
+				if act == testkit.Claim {
+					if claims++; claims == 2 {
+						panic(boom)
+					}
+				}
+				return nil
+			})
 			return snapshot(a, b)
 		},
 		"the end of the run": func(w *world) harvest.Source {
@@ -93,7 +101,8 @@ func TestPanic(t *testing.T) {
 			return harvest.Of(src)
 		},
 		"the Store": func(w *world) harvest.Source {
-			w.h.Store = &faulty{Store: w.store, lookup: func([]harvest.Record) []harvest.Record { panic(boom) }}
+			w.run(harvest.Of(src, a, b))
+			w.h.Catalog = w.looking('r', func() { panic(boom) })
 			return harvest.Of(src, a, b)
 		},
 	} {
@@ -115,7 +124,8 @@ func TestPanic(t *testing.T) {
 				if ok {
 					require.True(t, errors.Is(err, boom) || err.Error() == "harvest: "+src+": a panic ended the run", "%v", err)
 				}
-				w.h.Store, w.h.Fetcher, w.h.Hooks, w.site.before = w.store, w.site, nil, nil
+				w.h.Catalog, w.h.Fetcher, w.h.Hooks, w.site.before = w.store, w.site, nil, nil
+				time.Sleep(time.Second) // until the tasks are due
 				require.True(t, w.run(snapshot(a, b)).InStep())
 				require.Len(t, w.live(), 2)
 			})
@@ -131,151 +141,32 @@ type unsaving struct {
 
 func (k unsaving) Unsaved() map[string][]byte { return k.unsaved() }
 
-// A faulty is a Store that changes the answers of another one.
-type faulty struct {
+// looking returns a Catalog on the world's Store that calls f when a View reads a key
+// that begins with kind.
+func (w *world) looking(kind byte, f func()) *harvest.Catalog {
+	return harvest.NewCatalog(looked{harvest.StoreOf(w.store), kind, f})
+}
+
+type looked struct {
 	harvest.Store
-	lookup func([]harvest.Record) []harvest.Record
-	tasks  func([]harvest.Task) []harvest.Task
-	due    func([]harvest.Task) []harvest.Task
-	// conflicts to return instead of a Commit, if any
-	commit  func(*harvest.Batch) []string
-	renew   func()
-	commits int
-	nothing bool // Claim and NewBody return nil
+	kind byte
+	f    func()
 }
 
-func change[T any](answer T, err error, f func(T) T) (T, error) {
-	if err != nil || f == nil {
-		return answer, err
+func (l looked) View(ctx context.Context, fn func(harvest.Reader) error) error {
+	return l.Store.View(ctx, func(r harvest.Reader) error { return fn(lookedAt{r, l}) })
+}
+
+type lookedAt struct {
+	harvest.Reader
+	looked looked
+}
+
+func (l lookedAt) Get(key []byte) ([]byte, error) {
+	if key[0] == l.looked.kind {
+		l.looked.f()
 	}
-	return f(answer), nil
-}
-
-func (f *faulty) Lookup(ctx context.Context, source string, ids []string) ([]harvest.Record, error) {
-	records, err := f.Store.Lookup(ctx, source, ids)
-	return change(records, err, f.lookup)
-}
-
-func (f *faulty) LookupTasks(ctx context.Context, source string, ids []string) ([]harvest.Task, error) {
-	tasks, err := f.Store.LookupTasks(ctx, source, ids)
-	return change(tasks, err, f.tasks)
-}
-
-func (f *faulty) Due(ctx context.Context, source string, now time.Time, n int) ([]harvest.Task, error) {
-	tasks, err := f.Store.Due(ctx, source, now, n)
-	return change(tasks, err, f.due)
-}
-
-func (f *faulty) Renew(ctx context.Context, c *harvest.Claim) error {
-	if f.renew != nil {
-		f.renew()
-	}
-	return f.Store.Renew(ctx, c)
-}
-
-func (f *faulty) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
-	if f.commits++; f.commits > 10_000 {
-		panic("ten thousand commits")
-	}
-	if f.commit != nil {
-		if conflicts := f.commit(b); len(conflicts) > 0 {
-			return conflicts, nil
-		}
-	}
-	return f.Store.Commit(ctx, c, b)
-}
-
-func (f *faulty) NewBody(ctx context.Context) (harvest.BodyWriter, error) {
-	if f.nothing {
-		return nil, nil
-	}
-	return f.Store.NewBody(ctx)
-}
-
-// TestFaultyStore expects an error that names the Store. The engine may ask for one or
-// two ids at once, depending on how fast its stages run; the faults and the errors are
-// the same for both.
-func TestFaultyStore(t *testing.T) {
-	fewer := func(records []harvest.Record) []harvest.Record { return records[:len(records)-1] }
-	two := harvest.Of(src, put("a", day(1)), put("b", day(1)))
-	waiting := func(w *world) {
-		w.list(two)
-	}
-	gone := func(w *world) {
-		w.h.MaxDelete = -1
-		w.run(two)
-	}
-	var round []harvest.Task
-	for name, test := range map[string]struct {
-		before func(*world)
-		faulty faulty
-		src    harvest.Source
-		want   string
-	}{
-		"too few records":   {nil, faulty{lookup: fewer}, two, "store: Lookup returned (0 answers for 1|1 answers for 2) ids"},
-		"no records":        {nil, faulty{lookup: func([]harvest.Record) []harvest.Record { return nil }}, two, "Lookup returned 0 answers"},
-		"too many records":  {nil, faulty{lookup: func(r []harvest.Record) []harvest.Record { return append(r, r...) }}, two, "Lookup returned (2 answers for 1|4 answers for 2) ids"},
-		"records for a log": {gone, faulty{lookup: func(r []harvest.Record) []harvest.Record { r[0].Resource.ID += "x"; return r }}, two, `Lookup returned "(.+)x" when asked for "(.+)"`},
-		"too few tasks":     {waiting, faulty{tasks: func(t []harvest.Task) []harvest.Task { return t[:len(t)-1] }}, two, "LookupTasks returned (0 answers for 1|1 answers for 2) ids"},
-		"other tasks":       {waiting, faulty{tasks: func(t []harvest.Task) []harvest.Task { t[0].Resource.ID += "x"; return t }}, two, `LookupTasks returned "(.+)x" when asked for "(.+)"`},
-		"a task due for ever": {waiting, faulty{due: func(t []harvest.Task) []harvest.Task {
-			if len(t) > 0 {
-				round = t
-			}
-			return round
-		}}, harvest.Of(src), "Due returned task"},
-		"a conflict of nobody": {nil, faulty{commit: func(*harvest.Batch) []string { return []string{"x"} }}, two,
-			`Commit returned a conflict "x" that is in no Put or Touch of the batch`},
-		"a conflict of nobody in a sweep": {gone, faulty{commit: func(b *harvest.Batch) []string { return []string{"x"} }}, snapshot(),
-			`Commit returned a conflict "x" that is in no Put or Touch of the batch`},
-		"a conflict without a reason": {nil, faulty{commit: func(b *harvest.Batch) []string {
-			if len(b.Puts) == 0 {
-				return nil
-			}
-			return []string{b.Puts[0].Record.Resource.ID}
-		}}, two, "Commit returned a conflict for \"" + base},
-		"no body": {nil, faulty{nothing: true}, two, "NewBody returned neither a writer nor an error"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			w.pages("a", "b")
-			if test.before != nil {
-				test.before(w)
-			}
-			store := test.faulty
-			store.Store = w.store
-			w.h.Store = &store
-			r, err := w.h.Run(t.Context(), test.src)
-			require.Error(t, err)
-			require.Regexp(t, test.want, err.Error())
-			require.ErrorContains(t, err, "store: ")
-			require.False(t, r.InStep())
-			require.Less(t, store.commits, 100)
-		})
-	}
-	t.Run("no claim", func(t *testing.T) {
-		h := &harvest.Harvester{Store: claimless{memstore.New()}}
-		_, err := h.Run(t.Context(), two)
-		require.ErrorContains(t, err, "Claim returned neither a claim nor an error")
-	})
-	t.Run("approve", func(t *testing.T) {
-		w := newWorld(t)
-		w.page("a")
-		w.run(harvest.Of(src, put("a", day(1))))
-		require.EqualValues(t, 1, w.run(snapshot()).Withheld)
-		w.h.Store = &faulty{Store: w.store, lookup: fewer}
-		_, err := w.h.Approve(t.Context(), two)
-		require.ErrorContains(t, err, "Lookup returned 0 answers for 1 ids")
-		w.h.Store = &faulty{Store: w.store, commit: func(*harvest.Batch) []string { return []string{"x"} }}
-		_, err = w.h.Approve(t.Context(), two)
-		require.ErrorContains(t, err, `a conflict "x"`)
-	})
-}
-
-type claimless struct{ harvest.Store }
-
-func (claimless) Claim(context.Context, string, time.Duration) (*harvest.Claim, error) {
-	return nil, nil
+	return l.Reader.Get(key)
 }
 
 // TestConflictsOfOthers has another process change the record before each Commit: such
@@ -284,11 +175,14 @@ func TestConflictsOfOthers(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
 	n := 0
-	w.h.Store = &faulty{Store: w.store, commit: func(b *harvest.Batch) []string {
-		if n++; n > 20 || len(b.Puts) == 0 {
+	w.h.Catalog = w.watched(func(_ context.Context, act testkit.Act) error {
+		if act != testkit.Commit {
 			return nil
 		}
-		other := harvest.Harvester{Store: w.store, Bodies: harvest.SkipBodies}
+		if n++; n > 20 {
+			return nil
+		}
+		other := harvest.Harvester{Sample: -1, Catalog: w.store, Bodies: harvest.SkipBodies}
 		// this takes no more than a claim
 		_, err := other.Work(t.Context(), harvest.Of(src))
 		require.NoError(t, err)
@@ -302,7 +196,7 @@ func TestConflictsOfOthers(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, w.store.Release(t.Context(), claim))
 		return nil
-	}}
+	})
 	require.True(t, w.run(harvest.Of(src, put("a", day(1)))).InStep())
 	require.Greater(t, n, 20)
 }

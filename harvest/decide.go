@@ -31,7 +31,12 @@ func (p *pipe) decide(s *slot) decision {
 	s.ask = false
 	means := s.meansTask()
 	switch {
-	case s.ended, s.awaits() && p.isOlder(s, s.waiting.time(), s.waiting.Run == p.id) && !(means && s.listed):
+	case s.task != nil && s.task.lags() && !s.ended && p.restates(s):
+		s.ask = true
+		return p.obtain(s)
+	case s.task != nil && s.task.lags():
+		return decision{outcome: OutcomeHistory} // the record has another state by now
+	case s.ended, s.awaits() && !s.ev.isCurrent() && p.isOlder(s, s.waiting.time(), s.waiting.Run == p.id) && !(means && s.listed):
 		return decision{outcome: OutcomeHistory}
 	case means && p.rests(s):
 		return p.rest(s)
@@ -43,7 +48,7 @@ func (p *pipe) decide(s *slot) decision {
 	case s.task != nil && s.task.Base == s.rec.Seq:
 		s.ask = true // this was decided when the task was stored
 		return p.obtain(s)
-	case !p.isRelisted(s) && p.isOlder(s, s.rec.Stated.time(), p.snap == nil || s.rec.Seq > p.snap.last):
+	case !p.isRelisted(s) && p.isOlder(s, s.ordering(), p.snap == nil || s.rec.Seq > p.snap.last):
 		return decision{outcome: OutcomeHistory}
 	case s.ev.Kind == Delete:
 		return decideDelete(&s.ev, s.rec)
@@ -56,7 +61,7 @@ func (p *pipe) decide(s *slot) decision {
 		if s.ask = p.asksAgain(s); s.ask {
 			return p.obtain(s)
 		}
-		return decision{outcome: OutcomeTouched, change: s.touch()}
+		return decision{outcome: OutcomeTouched, change: p.touch(s)}
 	case p.isSwept(s):
 		return decision{outcome: OutcomeHistory}
 	}
@@ -67,7 +72,8 @@ func (p *pipe) decide(s *slot) decision {
 // it is if its time is earlier; without times the order decides. In a snapshot it is if
 // the state is not before the moment that the snapshot describes and the event does not
 // state a later time. A state that is new since the snapshot began, and an id that it
-// lists again, are compared as in a log.
+// lists again, are compared as in a log. What the source shows now is not older than a
+// live record.
 func (p *pipe) isOlder(s *slot, known websync.Datetime, isNew bool) bool {
 	known = p.believed(known)
 	t := p.timeOf(s)
@@ -75,6 +81,18 @@ func (p *pipe) isOlder(s *slot, known websync.Datetime, isNew bool) bool {
 		return !s.ev.Apart && notBefore(known, p.snap.moment()) && !t.After(known)
 	}
 	return t.Before(known)
+}
+
+// ordering returns the time of the record as far as it orders the event: a put that is
+// Current is older only than a deletion that states its time.
+func (s *slot) ordering() websync.Datetime {
+	switch {
+	case !s.ev.isCurrent():
+		return s.rec.Stated.time()
+	case s.rec.Live():
+		return websync.Datetime{}
+	}
+	return s.rec.Stated.At
 }
 
 // isRelisted reports whether a snapshot lists what an earlier one, which describes the
@@ -86,10 +104,11 @@ func (p *pipe) isRelisted(s *slot) bool {
 }
 
 // isSwept reports whether a snapshot has deleted the record, and the event belongs to a
-// log and states no later time than the record: it must not create the record again.
+// log and states no later time than the record: it must not create the record again. One
+// that is Current does.
 func (p *pipe) isSwept(s *slot) bool {
 	held, t := &s.rec.Stated, p.timeOf(s)
-	swept := s.rec.Kind == websync.Deleted && held.At.IsZero()
+	swept := s.rec.Kind == websync.Deleted && held.At.IsZero() && !s.ev.isCurrent()
 	modified := p.believed(held.Modified)
 	return swept && !s.listed && !t.IsZero() && !modified.IsZero() && !t.After(modified)
 }
@@ -98,7 +117,9 @@ func (p *pipe) isSwept(s *slot) bool {
 func (p *pipe) timeOf(s *slot) websync.Datetime { return p.believed(s.ev.time()) }
 
 // awaits reports whether the id has a task to get.
-func (s *slot) awaits() bool { return s.waiting != nil && s.waiting.Kind == TaskGet }
+func (s *slot) awaits() bool {
+	return s.waiting != nil && s.waiting.Kind == TaskGet && !s.waiting.lags()
+}
 
 // known returns the time of the latest state of the id: that of its task, or of its
 // record.
@@ -110,8 +131,22 @@ func (s *slot) known() websync.Datetime {
 }
 
 // restates reports whether a put states the same as the last event of a live record.
-func (s *slot) restates() bool {
-	return s.ev.Kind == Put && s.rec.Live() && s.stated == s.rec.Stated.Hash && s.ev.Resource.Modified == s.rec.Stated.Modified
+func (r *run) restates(s *slot) bool {
+	stated, held := s.ev.Resource.Modified, &s.rec.Stated
+	same := stated == held.Modified || r.twoLists && stated == held.At
+	return s.ev.Kind == Put && s.rec.Live() && s.stated == held.Hash && same
+}
+
+// times returns the time that a put states, and what the last one, or the last one of the
+// same list, stated.
+func (r *run) times(s *slot) (stated, held websync.Datetime) {
+	switch {
+	case !r.twoLists:
+		return s.ev.Resource.Modified, s.rec.Stated.Modified
+	case s.ev.Listed.IsZero():
+		return s.ev.Resource.Modified, s.rec.Stated.At
+	}
+	return s.ev.Listed, s.rec.Stated.Modified
 }
 
 // meansTask reports whether a put may mean the state of the task to get: it has the same
@@ -133,6 +168,20 @@ func mayMean(d, e websync.Datetime) bool {
 	return d == e || d.Precision() < e.Precision() && d.Overlaps(e)
 }
 
+// mayMeanElsewhere reports whether a date and an instant may mean the same moment,
+// whatever the zone of the date: it covers from 14 hours before to 12 hours after its
+// period in UTC.
+func mayMeanElsewhere(d, e websync.Datetime) bool {
+	if d.Precision() > e.Precision() {
+		d, e = e, d
+	}
+	if d.IsZero() || d.Precision() > websync.PrecisionDay || e.Precision() <= websync.PrecisionDay {
+		return false
+	}
+	t := e.Time()
+	return !t.Before(d.Time().Add(-14*time.Hour)) && t.Before(d.End().Add(12*time.Hour))
+}
+
 // notBefore reports whether both times are stated, and t is not before at.
 func notBefore(t, at websync.Datetime) bool {
 	return !t.IsZero() && !at.IsZero() && !t.Before(at)
@@ -140,7 +189,7 @@ func notBefore(t, at websync.Datetime) bool {
 
 // isUnchanged reports whether the record has everything that the event states.
 func (p *pipe) isUnchanged(s *slot) bool {
-	stated, held := s.ev.Resource.Modified, s.rec.Stated.Modified
+	stated, held := p.times(s)
 	known := s.stated == s.rec.Stated.Hash || s.isOfTheRecord() && s.ev.Tag == "" && saysLess(&s.ev.Resource, &s.rec.Resource)
 	if !known || p.keepsContent(s.rec) != p.wantsContent(&s.ev) {
 		return false
@@ -152,9 +201,22 @@ func (p *pipe) isUnchanged(s *slot) bool {
 }
 
 // confirms reports whether an event of a log states a later change that leaves everything
-// as it is: the description is that of the record, and identifies the bytes.
+// as it is: the description is that of the record, and identifies the bytes. Of two
+// lists, one also confirms the change of the other one.
 func (p *pipe) confirms(s *slot) bool {
-	return s.restates() && s.ev.identifies() && p.keepsContent(s.rec) == p.wantsContent(&s.ev)
+	same := p.restates(s) && s.ev.identifies() || s.rec.Live() && s.stated == s.rec.Stated.Hash && p.isOfOther(s)
+	return same && p.keepsContent(s.rec) == p.wantsContent(&s.ev)
+}
+
+// isOfOther reports whether an event states the change that the other one of two lists
+// stated, at the same time, and that this run has got.
+func (r *run) isOfOther(s *slot) bool {
+	other := s.rec.Stated.At
+	if s.ev.Listed.IsZero() {
+		other = s.rec.Stated.Modified
+	}
+	stated, _ := r.times(s)
+	return r.twoLists && s.ev.Kind == Put && s.rec.Seq > r.began && !stated.IsZero() && stated == other
 }
 
 // statesNoLaterChange reports whether an event does not state a change after that of the
@@ -171,9 +233,10 @@ func (s *slot) isOfTheRecord() bool {
 }
 
 // complete adds to the next state of a record what the record has of the same moment and
-// the event does not state. Events with a Tag are complete as they are.
-func (s *slot) complete(next *Record) {
-	if !s.rec.Live() || s.ev.Tag != "" || !s.isOfTheRecord() {
+// the event does not state. Events with a Tag are complete as they are, and those of two
+// lists, whose times are not of one clock.
+func (r *run) complete(s *slot, next *Record) {
+	if !s.rec.Live() || s.ev.Tag != "" || r.twoLists || !s.isOfTheRecord() {
 		return
 	}
 	supplement(&next.Resource, &s.rec.Resource, sameBodies(s.rec.Bodies, next.Bodies))
@@ -217,27 +280,33 @@ func (p *pipe) obtain(s *slot) decision {
 	if !ok && p.h.Bodies != SkipBodies && (p.getter != nil || s.ev.hasContent()) {
 		return decision{get: true}
 	}
-	change := s.put()
+	change := p.putOf(s)
 	next := &change.Record
 	if ok {
 		next.Bodies, next.Validators, next.Early = []websync.Body{b}, s.rec.Validators, s.rec.Early && !s.ev.identifies()
 	}
-	s.complete(next)
+	p.complete(s, next)
 	return p.decideChange(s.rec, change, s.ev.At)
 }
 
-// put returns the change to the record that the event leads to, without bodies.
-func (s *slot) put() *Change {
-	at := s.ev.time()
-	return &Change{Base: s.rec.Seq, Record: Record{
-		Item: websync.Item{At: at, Resource: s.ev.Resource}, Stated: Stated{s.stated, at, s.ev.Resource.Modified},
-	}}
+// putOf returns the change to the record that the event leads to, without bodies. Of two
+// lists, what the other one stated last stays.
+func (r *run) putOf(s *slot) *Change {
+	at, held := s.ev.time(), &s.rec.Stated
+	stated := Stated{s.stated, at, s.ev.Resource.Modified}
+	if r.twoLists {
+		stated.Modified = cmp.Or(s.ev.Listed, held.Modified, stated.Modified)
+		if s.ev.Listed == s.ev.Resource.Modified { // the log has no later time
+			stated.At = cmp.Or(held.At, at)
+		}
+	}
+	return &Change{Base: s.rec.Seq, Record: Record{Item: websync.Item{At: at, Resource: s.ev.Resource}, Stated: stated}}
 }
 
 // touch returns the change to the record that gives it the event's time only.
-func (s *slot) touch() *Change {
+func (r *run) touch(s *slot) *Change {
 	next := *s.rec
-	next.Stated.At = s.ev.time()
+	next.Stated = r.putOf(s).Record.Stated
 	return &Change{Base: s.rec.Seq, Record: next}
 }
 
@@ -288,11 +357,14 @@ func (r *run) decideChange(rec *Record, change *Change, at websync.Datetime) dec
 // sameBodies reports whether two states have the same bytes under the same names and
 // types, kept or not.
 func sameBodies(a, b []websync.Body) bool {
-	return slices.EqualFunc(a, b, func(x, y websync.Body) bool {
-		d, ok := x.Link.Digests.Get(keyAlgorithm)
-		e, _ := y.Link.Digests.Get(keyAlgorithm)
-		return ok && d == e && x.Key == y.Key && x.Name == y.Name && x.Link.Type == y.Link.Type
-	})
+	return slices.EqualFunc(a, b, func(x, y websync.Body) bool { return sameBytes(x, y) && x.Key == y.Key && x.Link.Type == y.Link.Type })
+}
+
+// sameBytes reports whether two bodies have the same name and the same bytes.
+func sameBytes(x, y websync.Body) bool {
+	d, ok := x.Link.Digests.Get(keyAlgorithm)
+	e, _ := y.Link.Digests.Get(keyAlgorithm)
+	return ok && d == e && x.Name == y.Name
 }
 
 // decideDelete decides about a deletion that is not older than the record.
@@ -335,20 +407,28 @@ func unlisted(rec *Record, at websync.Datetime) Record {
 
 // isEarly reports whether bodies that were obtained at this moment may still change
 // without a change of their stated time.
-func isEarly(s *slot, next *Record, obtained func() time.Time) bool {
+func (r *run) isEarly(s *slot, next *Record, obtained func() time.Time) bool {
 	t := next.Stated.time()
-	return !s.ev.identifies() && !t.IsZero() && !t.IsOver(obtained())
+	return !s.ev.identifies() && !t.IsZero() && !r.isOver(&next.Stated, obtained())
+}
+
+// isOver reports whether the period of the time of a state was over, or if there are two
+// lists, those of the times of both.
+func (r *run) isOver(of *Stated, now time.Time) bool {
+	return of.time().IsOver(now) && (!r.twoLists || of.Modified.IsZero() || of.Modified.IsOver(now))
 }
 
 // asksAgain reports whether to ask for bytes that seem unchanged: for all of them with
-// Recheck, for those of an event with Recheck, and for those that were obtained too
-// early, once the period of their time is over or a log states that time again.
+// Recheck, but once if there are two lists; for those of an event with Recheck; for those
+// that were obtained too early, once the period of their time is over or a log states that
+// time again; and for those of the sample. If there are two lists, the second one does not
+// ask for what the first one has just got.
 func (p *pipe) asksAgain(s *slot) bool {
-	if p.h.Bodies == SkipBodies || p.getter == nil && !s.ev.hasContent() {
+	if p.h.Bodies == SkipBodies || p.getter == nil && !s.ev.hasContent() || p.twoLists && s.listed && s.rec.Seq > p.began {
 		return false
 	}
-	early := s.rec.Early && (p.snap == nil || s.rec.Stated.time().IsOver(p.clock()))
-	return (early || s.ev.Recheck) && !s.ev.identifies() || p.h.Recheck && (p.snap == nil || s.listed)
+	early := s.rec.Early && (p.snap == nil || p.isOver(&s.rec.Stated, p.clock()))
+	return (early || s.ev.Recheck) && !s.ev.identifies() || p.h.Recheck && (p.snap == nil && !p.twoLists || s.listed) || s.sample != nil
 }
 
 // isFull reports whether the run lists from the beginning.

@@ -66,9 +66,8 @@ func (d *dryRun) report(decision Decision) {
 func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Report, error) {
 	over := *h
 	over.dry = dry
-	if h.Store != nil {
-		dry.store = newOverlay(h.Store)
-		over.Store = dry.store
+	if h.Catalog != nil {
+		dry.store = newOverlay(h.Catalog)
 	}
 	if h.Fetcher != nil {
 		over.Fetcher = struct{ Fetcher }{h.Fetcher} // hides Unsaved
@@ -91,18 +90,18 @@ func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Repor
 func (p *pipe) foresee(s *slot) {
 	switch {
 	case !s.get:
-	case s.rec.Live() && !p.lacks(s) && !s.ev.At.After(s.rec.Stated.time()) && (s.restates() || p.isUnchanged(s)):
+	case s.rec.Live() && !p.lacks(s) && !s.ev.At.After(s.rec.Stated.time()) && (p.restates(s) || p.isUnchanged(s)):
 		s.decision = decision{outcome: OutcomeUnchanged, get: !p.dry.audit}
 	case s.rec.Live():
-		s.outcome, s.change = OutcomeUpdated, foreseen(s)
+		s.outcome, s.change = OutcomeUpdated, p.foreseen(s)
 	default:
-		s.outcome, s.change = OutcomeCreated, foreseen(s)
+		s.outcome, s.change = OutcomeCreated, p.foreseen(s)
 	}
 }
 
 // foreseen returns the change that a get leads to, as far as it is known.
-func foreseen(s *slot) *Change {
-	change := s.put()
+func (p *pipe) foreseen(s *slot) *Change {
+	change := p.putOf(s)
 	change.Record.Bodies = []websync.Body{{Name: ContentName, Link: s.ev.Resource.Content, Key: websync.Digest{Algorithm: keyAlgorithm}}}
 	return change
 }
@@ -147,7 +146,7 @@ func (p *pipe) auditBodies(ctx context.Context, rec *Record) error {
 }
 
 func (p *pipe) auditBody(ctx context.Context, b websync.Body) error {
-	r, err := p.h.Store.Open(ctx, b)
+	r, err := p.store.Open(ctx, b)
 	if err != nil {
 		return err
 	}

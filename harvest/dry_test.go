@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -82,10 +81,10 @@ func TestPlanOfSeveralEventsOfOneID(t *testing.T) {
 // TestPlanWritesNothing compares the files of a SQLite store byte for byte.
 func TestPlanWritesNothing(t *testing.T) {
 	dir := t.TempDir()
-	store := openSQLite(t, filepath.Join(dir, "store.db"))
-	defer store.Close()
+	store, db := openSQLite(t, filepath.Join(dir, "store.db"))
+	defer db.Close()
 	w := newWorld(t)
-	w.h.Store = store
+	w.h.Catalog = store
 	w.pages("a", "b")
 	_, err := w.h.Run(t.Context(), snapshot(put("a", day(1)), put("b", day(1))))
 	require.NoError(t, err)
@@ -112,11 +111,25 @@ func files(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// losing is a Store whose bodies are lost.
+// loses returns a Catalog on the world's Store whose bodies are lost.
+func (w *world) loses() *harvest.Catalog {
+	return harvest.NewCatalog(losing{harvest.StoreOf(w.store)})
+}
+
+// losing is a Store that loses bodies.
 type losing struct{ harvest.Store }
 
-func (losing) Open(context.Context, websync.Body) (io.ReadSeekCloser, error) {
-	return nil, websync.ErrNotFound
+func (l losing) View(ctx context.Context, fn func(harvest.Reader) error) error {
+	return l.Store.View(ctx, func(r harvest.Reader) error { return fn(lost{r}) })
+}
+
+type lost struct{ harvest.Reader }
+
+func (l lost) Get(key []byte) ([]byte, error) {
+	if key[0] == 'B' {
+		return nil, nil
+	}
+	return l.Reader.Get(key)
 }
 
 func TestAudit(t *testing.T) {
@@ -130,7 +143,7 @@ func TestAudit(t *testing.T) {
 	require.Equal(t, []string{"unchanged same", "unchanged untimed", "updated newer get", "created new get", "deleted gone"}, decided)
 	require.EqualValues(t, 3, r.Differences())
 
-	w.h.Store = &losing{w.store}
+	w.h.Catalog = w.loses()
 	r = w.audit(snapshot(put("same", day(1))))
 	require.EqualValues(t, 1, r.Failed)
 	require.Contains(t, r.Failures[0].Error, `body "content"`)
@@ -285,7 +298,7 @@ func TestAuditOfWhatATaskWaitsFor(t *testing.T) {
 	w.list(snapshot(put("a", day(2))))
 	r := w.audit(snapshot(put("a", day(1))))
 	require.Zero(t, r.Differences())
-	w.h.Store = &losing{w.store}
+	w.h.Catalog = w.loses()
 	r = w.audit(snapshot(put("a", day(1))))
 	require.EqualValues(t, 1, r.Failed, "its bytes are checked, too")
 }
@@ -296,8 +309,10 @@ func TestEach(t *testing.T) {
 	w.pages("a", "b")
 	w.run(harvest.Of(src, put("a", day(1)), put("b", day(1))))
 	var seen []string
-	see := func(item websync.Item) error {
-		seen = append(seen, item.Kind.String()+" "+strings.TrimPrefix(item.Resource.ID, base))
+	see := func(d *harvest.Delivery) error {
+		require.Equal(t, d.Item.Resource.ID, d.ID)
+		require.Equal(t, d.Item.Kind == websync.Deleted, d.Deleted)
+		seen = append(seen, d.Item.Kind.String()+" "+strings.TrimPrefix(d.ID, base))
 		return nil
 	}
 	require.NoError(t, harvest.Each(t.Context(), w.store, "index", see))
@@ -307,7 +322,7 @@ func TestEach(t *testing.T) {
 
 	w.run(harvest.Of(src, del("a", day(2))))
 	refused := errors.New("index is down")
-	err := harvest.Each(t.Context(), w.store, "index", func(websync.Item) error { return refused })
+	err := harvest.Each(t.Context(), w.store, "index", func(*harvest.Delivery) error { return refused })
 	require.ErrorIs(t, err, refused)
 	require.NoError(t, harvest.Each(t.Context(), w.store, "index", see))
 	require.Equal(t, []string{"created a", "created b", "deleted a"}, seen, "the failed change comes again")
@@ -319,14 +334,14 @@ func TestEach(t *testing.T) {
 	t.Run("compacted", func(t *testing.T) {
 		w.page("c")
 		w.run(harvest.Of(src, put("c", day(3))))
-		generation, err := w.store.(harvest.Maintainer).Compact(t.Context())
+		generation, err := w.store.Compact(t.Context())
 		require.NoError(t, err)
 		w.page("d")
 		w.run(harvest.Of(src, put("d", day(4))))
 		seen = nil
 		require.NoError(t, harvest.Each(t.Context(), w.store, "index", see))
 		require.Equal(t, []string{"created c", "created d"}, seen)
-		require.NoError(t, w.store.(harvest.Maintainer).Drop(t.Context(), generation))
+		require.NoError(t, w.store.Drop(t.Context(), generation))
 		seen = nil
 		require.NoError(t, harvest.Each(t.Context(), w.store, "another", see))
 		require.Equal(t, []string{"created c", "created d"}, seen)
@@ -338,12 +353,12 @@ func TestEachReturnsTheConsumersError(t *testing.T) {
 	w := newWorld(t)
 	w.pages("a", "b")
 	w.run(harvest.Of(src, put("a", day(1))))
-	require.NoError(t, harvest.Each(t.Context(), w.store, "index", func(websync.Item) error { return nil }))
+	require.NoError(t, harvest.Each(t.Context(), w.store, "index", func(*harvest.Delivery) error { return nil }))
 	w.run(harvest.Of(src, put("b", day(1))))
-	_, err := w.store.(harvest.Maintainer).Compact(t.Context())
+	_, err := w.store.Compact(t.Context())
 	require.NoError(t, err)
 	calls := 0
-	err = harvest.Each(t.Context(), w.store, "index", func(websync.Item) error {
+	err = harvest.Each(t.Context(), w.store, "index", func(*harvest.Delivery) error {
 		if calls++; calls == 1 {
 			return websync.ErrNotFound
 		}
@@ -357,16 +372,16 @@ func TestEachReturnsTheConsumersError(t *testing.T) {
 func TestEachWhileTheLogIsDropped(t *testing.T) {
 	w := newWorld(t)
 	const n = 3000
-	_, err := (&harvest.Harvester{Store: w.store, Bodies: harvest.SkipBodies}).Run(t.Context(), listing(n))
+	_, err := (&harvest.Harvester{Sample: -1, Catalog: w.store, Bodies: harvest.SkipBodies}).Run(t.Context(), listing(n))
 	require.NoError(t, err)
 	calls := 0
-	err = harvest.Each(t.Context(), w.store, "index", func(websync.Item) error {
+	err = harvest.Each(t.Context(), w.store, "index", func(*harvest.Delivery) error {
 		if calls++; calls > 1 {
 			return nil
 		}
-		generation, err := w.store.(harvest.Maintainer).Compact(t.Context())
+		generation, err := w.store.Compact(t.Context())
 		require.NoError(t, err)
-		return w.store.(harvest.Maintainer).Drop(t.Context(), generation)
+		return w.store.Drop(t.Context(), generation)
 	})
 	require.NoError(t, err)
 	require.Equal(t, n, calls)
@@ -376,14 +391,16 @@ func TestEachServesAConsumerOnce(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
 	w.run(harvest.Of(src, put("a", day(1))))
-	err := harvest.Each(t.Context(), w.store, "index", func(websync.Item) error {
-		return harvest.Each(t.Context(), w.store, "index", func(websync.Item) error { return nil })
+	err := harvest.Each(t.Context(), w.store, "index", func(*harvest.Delivery) error {
+		return harvest.Each(t.Context(), w.store, "index", func(*harvest.Delivery) error { return nil })
 	})
 	require.ErrorIs(t, err, websync.ErrConflict)
 }
 
 func BenchmarkPlan(b *testing.B) {
-	h := &harvest.Harvester{Store: openSQLite(b, filepath.Join(b.TempDir(), "store.db")), Bodies: harvest.SkipBodies}
+	store, db := openSQLite(b, filepath.Join(b.TempDir(), "store.db"))
+	defer db.Close()
+	h := &harvest.Harvester{Sample: -1, Catalog: store, Bodies: harvest.SkipBodies}
 	const n = 100_000
 	_, err := h.Run(b.Context(), listing(n))
 	require.NoError(b, err)

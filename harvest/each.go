@@ -12,21 +12,21 @@ import (
 )
 
 // Each calls fn with every change of the log that consumer has not processed, oldest
-// first, and returns at the end of the log. The Store holds the consumer's position, so
+// first, and returns at the end of the log. The Catalog holds the consumer's position, so
 // the next Each continues there. If fn fails, Each stops before that change and returns
-// the error.
+// the error, except for one that matches [ErrSuperseded]: then it goes on, because fn
+// receives the later change afterwards, in this Each or in the next.
 //
 // fn receives each change at least once: after a crash it may receive up to 100 again. If
 // the log was compacted before the consumer read it, fn receives only the latest state of
-// each id. The bodies of a change that a later one has replaced may be gone: store.Open
-// then returns websync.ErrNotFound, and fn receives the later change afterwards. Only one
-// process at a time may use a consumer name; a second one gets websync.ErrConflict.
+// each id. Only one process at a time may use a consumer name; a second one gets
+// websync.ErrConflict.
 //
 // WaitLog waits for more changes.
-func Each(ctx context.Context, store Store, consumer string, fn func(websync.Item) error) error {
+func Each(ctx context.Context, c *Catalog, consumer string, fn func(*Delivery) error) error {
 	ending, ended := outlast.Context(ctx, endTime)
 	defer ended()
-	e := &follower{store: store, key: "harvest/each/" + consumer, ending: ending}
+	e := &follower{catalog: c, key: "harvest/each/" + consumer, ending: ending}
 	if err := e.load(ctx); err != nil {
 		return fmt.Errorf("harvest: consumer %s: %w", consumer, err)
 	}
@@ -38,11 +38,11 @@ func Each(ctx context.Context, store Store, consumer string, fn func(websync.Ite
 
 // follower reads the log for one consumer.
 type follower struct {
-	store Store
-	key   string
-	saved []byte // the cursor as it stands in the Store
-	at    cursor
-	since int // changes since then
+	catalog *Catalog
+	key     string
+	saved   []byte // the cursor as it stands in the Store
+	at      cursor
+	since   int // changes since then
 
 	ending context.Context // for saving when that of the caller has ended
 }
@@ -59,7 +59,7 @@ type cursor struct {
 const saveEvery = 100
 
 func (f *follower) load(ctx context.Context) error {
-	saved, err := f.store.State(ctx, f.key)
+	saved, err := f.catalog.State(ctx, f.key)
 	if err != nil || len(saved) == 0 {
 		return err
 	}
@@ -75,14 +75,14 @@ func (f *follower) save(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := f.store.Swap(ctx, f.key, f.saved, now); err != nil {
+	if err := f.catalog.Swap(ctx, f.key, f.saved, now); err != nil {
 		return err
 	}
 	f.saved, f.since = now, 0
 	return nil
 }
 
-func (f *follower) follow(ctx context.Context, fn func(websync.Item) error) error {
+func (f *follower) follow(ctx context.Context, fn func(*Delivery) error) error {
 	for {
 		var err error
 		if f.at.Generation > 0 {
@@ -91,7 +91,7 @@ func (f *follower) follow(ctx context.Context, fn func(websync.Item) error) erro
 		if err != nil && err != errDropped {
 			return errors.Join(err, f.save(f.ending))
 		}
-		head, headErr := f.store.Head(ctx)
+		head, headErr := f.catalog.Head(ctx)
 		if headErr != nil || f.at.Generation == head.Generation {
 			return errors.Join(err, headErr, f.save(f.ending))
 		}
@@ -105,8 +105,8 @@ var errDropped = fmt.Errorf("its generation of the log was dropped: %w", websync
 
 // read calls fn with the rest of the cursor's generation. By its time it skips what a
 // newer generation repeats.
-func (f *follower) read(ctx context.Context, fn func(websync.Item) error) error {
-	for item, err := range f.store.Changes(ctx, websync.Range{Generation: f.at.Generation, After: f.at.Seq}) {
+func (f *follower) read(ctx context.Context, fn func(*Delivery) error) error {
+	for item, err := range f.catalog.Changes(ctx, websync.Range{Generation: f.at.Generation, After: f.at.Seq}) {
 		if errors.Is(err, websync.ErrNotFound) {
 			return errDropped
 		}
@@ -114,7 +114,10 @@ func (f *follower) read(ctx context.Context, fn func(websync.Item) error) error 
 			return err
 		}
 		if item.Time.After(f.at.Time) {
-			if err := fn(item); err != nil {
+			r := &item.Resource
+			d := &Delivery{ID: r.ID, Title: r.Title, Modified: r.Modified, Deleted: item.Kind == websync.Deleted, Item: item,
+				ctx: ctx, catalog: f.catalog}
+			if err := fn(d); err != nil && !errors.Is(err, ErrSuperseded) {
 				return err
 			}
 			f.at.Time = item.Time

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"iter"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -13,16 +12,16 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // A remote store waits for its server, as long as the context allows, while that is away.
 type remote struct {
 	harvest.Store
 	away atomic.Bool
-	slow atomic.Bool // Tasks takes for ever
+	slow atomic.Bool // Views take for ever
 }
 
 func (r *remote) wait(ctx context.Context) error {
@@ -32,49 +31,21 @@ func (r *remote) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-func (r *remote) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
-	if err := r.wait(ctx); err != nil {
-		return nil, err
-	}
-	return r.Store.Commit(ctx, c, b)
-}
-
-func (r *remote) Renew(ctx context.Context, c *harvest.Claim) error {
+func (r *remote) Update(ctx context.Context, fn func(harvest.Tx) error) error {
 	if err := r.wait(ctx); err != nil {
 		return err
 	}
-	return r.Store.Renew(ctx, c)
+	return r.Store.Update(ctx, fn)
 }
 
-func (r *remote) Release(ctx context.Context, c *harvest.Claim) error {
-	if err := r.wait(ctx); err != nil {
-		return err
-	}
-	return r.Store.Release(ctx, c)
-}
-
-func (r *remote) State(ctx context.Context, key string) ([]byte, error) {
-	if err := r.wait(ctx); err != nil {
-		return nil, err
-	}
-	return r.Store.State(ctx, key)
-}
-
-func (r *remote) Swap(ctx context.Context, key string, old, new []byte) error {
-	if err := r.wait(ctx); err != nil {
-		return err
-	}
-	return r.Store.Swap(ctx, key, old, new)
-}
-
-func (r *remote) Tasks(ctx context.Context, source, after string) iter.Seq2[harvest.Task, error] {
+func (r *remote) View(ctx context.Context, fn func(harvest.Reader) error) error {
 	if r.slow.Load() {
 		<-ctx.Done()
 	}
 	if err := r.wait(ctx); err != nil {
-		return func(yield func(harvest.Task, error) bool) { yield(harvest.Task{}, err) }
+		return err
 	}
-	return r.Store.Tasks(ctx, source, after)
+	return r.Store.View(ctx, fn)
 }
 
 // TestEnding: a cancelled run stores what it has got. If its store is away, all that it
@@ -86,8 +57,8 @@ func TestEnding(t *testing.T) {
 				w := newWorld(t)
 				w.page("a")
 				w.page("b")
-				store := &remote{Store: w.store}
-				w.h.Store, w.h.Concurrency = store, 1
+				store := &remote{Store: harvest.StoreOf(w.store)}
+				w.h.Catalog, w.h.Concurrency = harvest.NewCatalog(store), 1
 				run, list := w.h.Run, harvest.Of(src, put("a", day(1)), put("b", day(1)))
 				if work {
 					_, err := w.h.List(t.Context(), list)
@@ -134,8 +105,8 @@ func TestEndingHoldsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.page("a")
-		store := &remote{Store: w.store}
-		w.h.Store = store
+		store := &remote{Store: harvest.StoreOf(w.store)}
+		w.h.Catalog = harvest.NewCatalog(store)
 		ctx, cancel := context.WithCancel(t.Context())
 		w.site.before = func(string) {
 			store.slow.Store(true)
@@ -153,11 +124,12 @@ func TestEndingHoldsNothing(t *testing.T) {
 func TestEndingOfEach(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &remote{Store: memstore.New()}
-		_, err := (&harvest.Harvester{Store: store, Bodies: harvest.SkipBodies}).Run(t.Context(), harvest.Of(src, put("a", day(1))))
+		catalog := harvest.NewCatalog(store)
+		_, err := (&harvest.Harvester{Sample: -1, Catalog: catalog, Bodies: harvest.SkipBodies}).Run(t.Context(), harvest.Of(src, put("a", day(1))))
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		began := time.Now()
-		err = harvest.Each(ctx, store, "consumer", func(websync.Item) error {
+		err = harvest.Each(ctx, catalog, "consumer", func(*harvest.Delivery) error {
 			store.away.Store(true)
 			cancel()
 			return nil
@@ -165,19 +137,6 @@ func TestEndingOfEach(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled)
 		assert.Equal(t, 10*time.Second, time.Since(began))
 	})
-}
-
-// A committer calls before at each Commit.
-type committer struct {
-	harvest.Store
-	before func(context.Context, *harvest.Batch) error
-}
-
-func (c *committer) Commit(ctx context.Context, claim *harvest.Claim, b *harvest.Batch) ([]string, error) {
-	if err := c.before(ctx, b); err != nil {
-		return nil, err
-	}
-	return c.Store.Commit(ctx, claim, b)
 }
 
 // TestEndingWithACommit: the error of a cancelled run names a Commit that failed, and
@@ -192,10 +151,13 @@ func TestEndingWithACommit(t *testing.T) {
 				w.h.MaxDelete = -1
 				w.run(snapshot(put("a", day(1))))
 				ctx, cancel := context.WithCancel(t.Context())
-				w.h.Store = &committer{w.store, func(ctx context.Context, b *harvest.Batch) error {
+				w.h.Catalog = w.watched(func(ctx context.Context, act testkit.Act) error {
+					if act != testkit.Commit {
+						return nil
+					}
 					cancel()
 					return cmp.Or(failed, ctx.Err())
-				}}
+				})
 				_, err := w.h.Run(ctx, snapshot())
 				require.ErrorIs(t, err, context.Canceled)
 				_, lost := errors.AsType[*harvest.StoreError](err)

@@ -148,14 +148,25 @@ func numbered(first, last int) (events []harvest.Event) {
 type world struct {
 	*testing.T
 	site  *site
-	store harvest.Store
+	store *harvest.Catalog
 	h     harvest.Harvester
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{T: t, site: newSite(), store: memstore.New()}
-	w.h.Store, w.h.Fetcher = w.store, w.site
+	w := &world{T: t, site: newSite(), store: harvest.NewCatalog(memstore.New())}
+	w.h.Catalog, w.h.Fetcher = w.store, w.site
+	w.h.Sample = -1 // what tests of other things don't expect
 	return w
+}
+
+// watched returns a Catalog on the world's Store that calls before at each Update.
+func (w *world) watched(before func(context.Context, testkit.Act) error) *harvest.Catalog {
+	return harvest.NewCatalog(&testkit.Watched{Store: harvest.StoreOf(w.store), Before: before})
+}
+
+// cut returns a Catalog on the world's Store that fails after some commits.
+func (w *world) cut(commits int, applied bool) *harvest.Catalog {
+	return harvest.NewCatalog(testkit.CutAfter(harvest.StoreOf(w.store), commits, applied))
 }
 
 func (w *world) run(s harvest.Source) *harvest.Report { return w.done(w.h.Run(w.Context(), s)) }
@@ -1019,7 +1030,7 @@ func putTagged(name, tag string) harvest.Event {
 func TestFailedWorkKeepsTheLaterTask(t *testing.T) {
 	w := newWorld(t)
 	list := func(d int) {
-		h := harvest.Harvester{Store: w.store}
+		h := harvest.Harvester{Sample: -1, Catalog: w.store}
 		_, err := h.List(t.Context(), harvest.Of(src, put("a", day(d))))
 		require.NoError(t, err)
 	}
@@ -1043,14 +1054,19 @@ func (patient) Events(ctx context.Context, _ *harvest.Run) iter.Seq2[harvest.Eve
 	}
 }
 
-type losingClaims struct{ harvest.Store }
-
-func (losingClaims) Renew(context.Context, *harvest.Claim) error { return harvest.ErrFenced }
-
 func TestClaimThatIsNotRenewedEndsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.h.Store = losingClaims{w.store}
+		claims := 0
+		w.h.Catalog = w.watched(func(_ context.Context, act testkit.Act) error {
+			if act != testkit.Claim {
+				return nil
+			}
+			if claims++; claims == 1 {
+				return nil
+			}
+			return harvest.ErrFenced
+		})
 		_, err := w.h.Run(t.Context(), patient{harvest.Of(src)})
 		require.ErrorIs(t, err, harvest.ErrFenced)
 	})
@@ -1067,18 +1083,16 @@ func TestClaims(t *testing.T) {
 	w.run(harvest.Of(src))
 }
 
-// A meddling is a Store that calls meddle before the first Commit that has Puts.
-type meddling struct {
-	harvest.Store
-	once   sync.Once
-	meddle func()
-}
-
-func (m *meddling) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
-	if len(b.Puts) > 0 {
-		m.once.Do(m.meddle)
-	}
-	return m.Store.Commit(ctx, c, b)
+// meddle returns a Catalog on the world's Store that calls f before the first Commit that
+// adds to the log.
+func (w *world) meddle(f func()) *harvest.Catalog {
+	var once sync.Once
+	return w.watched(func(_ context.Context, act testkit.Act) error {
+		if act == testkit.Commit {
+			once.Do(f)
+		}
+		return nil
+	})
 }
 
 func TestConflictIsPlannedAgain(t *testing.T) {
@@ -1086,7 +1100,7 @@ func TestConflictIsPlannedAgain(t *testing.T) {
 	w.pages("a", "b")
 	w.run(harvest.Of(src, put("a", day(1))))
 	w.page("a", "third")
-	w.h.Store = &meddling{Store: w.store, meddle: func() {
+	w.h.Catalog = w.meddle(func() {
 		claim, err := w.store.Claim(t.Context(), "work/"+src, time.Hour)
 		require.NoError(t, err)
 		rec := w.record("a")
@@ -1096,7 +1110,7 @@ func TestConflictIsPlannedAgain(t *testing.T) {
 		b.Puts = []harvest.Change{{Base: rec.Seq, Record: next}}
 		_, err = w.store.Commit(t.Context(), claim, b)
 		require.NoError(t, err)
-	}}
+	})
 	r := w.run(harvest.Of(src, put("a", day(3)), put("b", day(1))))
 	require.EqualValues(t, 1, r.Updated)
 	require.EqualValues(t, 1, r.Created)
@@ -1120,14 +1134,14 @@ func TestConflictKeepsTheFetchersState(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
 	w.h.Fetcher = &keeping{site: w.site}
-	w.h.Store = &meddling{Store: w.store, meddle: func() {
+	w.h.Catalog = w.meddle(func() {
 		claim, err := w.store.Claim(t.Context(), "work/"+src, time.Hour)
 		require.NoError(t, err)
 		b := harvest.NewBatch(src)
 		b.Puts = []harvest.Change{{Record: harvest.Record{Item: websync.Item{Kind: websync.Created, Resource: resource("a", day(1))}}}}
 		_, err = w.store.Commit(t.Context(), claim, b)
 		require.NoError(t, err)
-	}}
+	})
 	w.run(harvest.Of(src, put("a", day(2))))
 	state, err := w.store.State(t.Context(), "gate")
 	require.NoError(t, err)
@@ -1137,22 +1151,15 @@ func TestConflictKeepsTheFetchersState(t *testing.T) {
 func TestLostClaimEndsTheRun(t *testing.T) {
 	w := newWorld(t)
 	w.page("a")
-	w.h.Store = &meddling{Store: w.store, meddle: func() {
+	w.h.Catalog = w.meddle(func() {
 		claim, err := w.store.Claim(t.Context(), "source/"+src, time.Hour)
 		require.ErrorIs(t, err, harvest.ErrHeld)
 		require.Nil(t, claim)
-	}}
+	})
 	w.run(harvest.Of(src, put("a", day(1))))
-	fenced := &fencing{Store: w.store}
-	w.h.Store = fenced
+	w.h.Catalog = w.cut(0, false)
 	_, err := w.h.Run(t.Context(), harvest.Of(src, put("a", day(2))))
 	require.ErrorIs(t, err, harvest.ErrFenced)
-}
-
-type fencing struct{ harvest.Store }
-
-func (f *fencing) Commit(context.Context, *harvest.Claim, *harvest.Batch) ([]string, error) {
-	return nil, harvest.ErrFenced
 }
 
 func TestStopKeepsWhatWasGot(t *testing.T) {
@@ -1214,14 +1221,14 @@ func TestCutAnywhere(t *testing.T) {
 			w.h.Window = 8
 			w.h.Concurrency = 2
 			first, second := prepare(w)
-			w.h.Store = &testkit.Failing{Store: w.store, Left: n, After: after}
+			w.h.Catalog = w.cut(n, after)
 			_, err1 := w.h.Run(t.Context(), first)
-			w.h.Store = w.store
+			w.h.Catalog = w.store
 			w.run(first)
 			change(w)
-			w.h.Store = &testkit.Failing{Store: w.store, Left: n, After: after}
+			w.h.Catalog = w.cut(n, after)
 			_, err2 := w.h.Run(t.Context(), second)
-			w.h.Store = w.store
+			w.h.Catalog = w.store
 			r := w.run(second)
 			require.True(t, r.InStep())
 			require.Equal(t, want, w.live(), "cut at commit %d, after=%v", n, after)

@@ -70,6 +70,19 @@ type Event struct {
 	// corrected.
 	Apart bool
 
+	// Listed, in a Put of a snapshot of two lists (see Source), is the time that the
+	// listing itself states. The Modified of the Resource is that or, if it is later, the
+	// time that the log states. If zero, only the log has the resource.
+	Listed websync.Datetime
+
+	// Current, in a Put: the source shows this state now, and the time of the event does
+	// not order it. It is a time of publication, or that of an entry in a feed that shows
+	// its latest entries only. A live record with another state is older, whatever its
+	// time; what was read last counts. A deletion with a later time counts nevertheless.
+	// A Source yields one such state of an id in a pass. Of Resource.Modified it matters
+	// only whether it is the same: then an equal description means equal bytes.
+	Current bool
+
 	// Tag, in a Put, distinguishes states of the resource that have the same description:
 	// a version, a file's size and inode. The engine compares it with the Tag of the last
 	// state, and uses it for nothing else.
@@ -77,7 +90,9 @@ type Event struct {
 
 	// Recheck, in a Put of a log, says that the change is a new one, although its time
 	// and description may be those of the one before. If nothing in it identifies the
-	// bytes, neither a digest nor a Tag, they are asked for, conditionally.
+	// bytes, neither a digest nor a Tag, they are asked for, conditionally. In a Put of a
+	// snapshot it makes the engine read and compare bytes that come with the event, if
+	// there is neither a Modified nor anything that identifies them.
 	Recheck bool
 
 	// Hint, in a Put, gives the Getter information besides the description: a patch,
@@ -103,6 +118,12 @@ type Event struct {
 	// Complete, in a SnapshotEnd: what was not listed since SnapshotStart is gone.
 	Complete bool
 
+	// Whole, in a SnapshotEnd that is not Complete: every document of the set was read in
+	// full in this pass. What was not listed may exist nevertheless, so no record is
+	// deleted; but a task of an earlier run ends if its id was not listed and has no live
+	// record: there is nothing to get.
+	Whole bool
+
 	// Skipped, in a SnapshotEnd or a Mark, counts the entries that could not be read, or
 	// that damage may hide, since the last event with a count. If it is not zero,
 	// deletions are withheld and the run is not in step.
@@ -119,6 +140,9 @@ type Event struct {
 
 // time returns the time of the change as far as it is stated.
 func (e *Event) time() websync.Datetime { return cmp.Or(e.At, e.Resource.Modified) }
+
+// isCurrent reports whether an event is a put with Current.
+func (e *Event) isCurrent() bool { return e.Kind == Put && e.Current }
 
 // A Checkpoint is the position of a Source, in a format that only the Source reads. The
 // zero value means from the beginning. A Source that gets a Checkpoint it can't read, for

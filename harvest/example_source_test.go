@@ -49,9 +49,9 @@ func (j journal) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 // A Source of your own yields events, and the engine does the rest. Each event of a log
 // has the checkpoint with which the next run begins.
 func Example_source() {
-	store, url := memstore.New(), "https://law.example/log"
+	store, url := harvest.NewCatalog(memstore.New()), "https://law.example/log"
 	for _, text := range []string{"a:1 one\na:2 two\n", "a:1 one\na:2 two\na:1 new\na:2\n"} {
-		h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: sourcetest.Site{url: {Body: text}}}}
+		h := &harvest.Harvester{Catalog: store, Fetcher: &sourcetest.Fetcher{Site: sourcetest.Site{url: {Body: text}}}}
 		r, err := h.Run(context.Background(), journal(url))
 		fmt.Println("created", r.Created, "updated", r.Updated, "deleted", r.Deleted, err)
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"strings"
+	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
@@ -24,7 +24,7 @@ var acts = harvest.Of("https://law.example/acts",
 // Run may be called again at any time: the second run finds nothing to do.
 func ExampleHarvester_Run() {
 	ctx := context.Background()
-	h := &harvest.Harvester{Store: memstore.New()}
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New())}
 	for range 2 {
 		report, err := h.Run(ctx, acts)
 		if err != nil {
@@ -32,11 +32,11 @@ func ExampleHarvester_Run() {
 		}
 		fmt.Println("created", report.Created, "unchanged", report.Unchanged, "in step:", report.InStep())
 	}
-	for item, err := range h.Store.Resources(ctx, websync.Range{}) {
+	for item, err := range h.Catalog.Resources(ctx, websync.Range{}) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		r, err := h.Store.Open(ctx, item.Bodies[0])
+		r, err := h.Catalog.Open(ctx, item.Bodies[0])
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -51,9 +51,24 @@ func ExampleHarvester_Run() {
 	// https://law.example/act/2: Be it repealed
 }
 
+// RunAll harvests several sources at once.
+func ExampleHarvester_RunAll() {
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New())}
+	treaties := harvest.Of("https://law.example/treaties", harvest.Event{Resource: websync.Resource{ID: "https://law.example/treaty/1"}})
+	reports, err := h.RunAll(context.Background(), acts, treaties)
+	for _, report := range reports {
+		fmt.Println(report.Source, "created", report.Created, "in step:", report.InStep())
+	}
+	fmt.Println(err)
+	// Output:
+	// https://law.example/acts created 2 in step: true
+	// https://law.example/treaties created 1 in step: true
+	// <nil>
+}
+
 // A plan reports what the next run would do, and writes nothing.
 func ExampleHarvester_Plan() {
-	h := &harvest.Harvester{Store: memstore.New()}
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New())}
 	report, err := h.Plan(context.Background(), acts, func(d harvest.Decision) {
 		fmt.Println(d.Outcome, d.ID)
 	})
@@ -71,7 +86,7 @@ func ExampleHarvester_Plan() {
 // has looked into it approves.
 func ExampleHarvester_Approve() {
 	ctx := context.Background()
-	h := &harvest.Harvester{Store: memstore.New()}
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New())}
 	if _, err := h.Run(ctx, acts); err != nil {
 		log.Fatal(err)
 	}
@@ -98,7 +113,7 @@ func ExampleHarvester_Approve() {
 func ExampleHooks() {
 	var last harvest.Progress
 	h := &harvest.Harvester{
-		Store:       memstore.New(),
+		Catalog:     harvest.NewCatalog(memstore.New()),
 		Concurrency: 1,
 		Hooks: &harvest.Hooks{
 			Progress: func(p harvest.Progress) { last = p }, // a program draws p.Done, p.Total, p.ETA
@@ -117,24 +132,54 @@ func ExampleHooks() {
 	// 2 of 2 done, in step: true
 }
 
+// Changes with Since yields what was committed since a time, such as yesterday.
+func ExampleCatalog_Changes() {
+	ctx := context.Background()
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New()), Concurrency: 1}
+	if _, err := h.Run(ctx, acts); err != nil {
+		log.Fatal(err)
+	}
+	yesterday := time.Now().AddDate(0, 0, -1)
+	for item, err := range h.Catalog.Changes(ctx, websync.Range{Since: yesterday}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(item.Kind, item.Resource.ID)
+	}
+	// Output:
+	// created https://law.example/act/1
+	// created https://law.example/act/2
+}
+
 // Each passes every change to a function, to a search index for instance, and stores its
 // position.
 func ExampleEach() {
 	ctx := context.Background()
-	h := &harvest.Harvester{Store: memstore.New(), Concurrency: 1}
-	if _, err := h.Run(ctx, acts); err != nil {
-		log.Fatal(err)
-	}
-	index := func(item websync.Item) error {
-		fmt.Println(item.Seq, item.Kind, strings.TrimPrefix(item.Resource.ID, "https://law.example/"))
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New()), Concurrency: 1}
+	index := map[string]string{}
+	update := func(d *harvest.Delivery) error {
+		if d.Deleted {
+			delete(index, d.ID)
+			return nil
+		}
+		text, err := d.Content()
+		if err != nil {
+			return err
+		}
+		index[d.ID] = string(text)
 		return nil
 	}
-	for range 2 { // the second time there is nothing new
-		if err := harvest.Each(ctx, h.Store, "search index", index); err != nil {
+	gone := harvest.Of(acts.Key(), harvest.Event{Kind: harvest.Delete, Resource: websync.Resource{ID: "https://law.example/act/2"}})
+	for _, source := range []harvest.Source{acts, gone} {
+		if _, err := h.Run(ctx, source); err != nil {
 			log.Fatal(err)
 		}
+		if err := harvest.Each(ctx, h.Catalog, "search index", update); err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(index)
 	}
 	// Output:
-	// 1 created act/1
-	// 2 created act/2
+	// map[https://law.example/act/1:Be it enacted https://law.example/act/2:Be it repealed]
+	// map[https://law.example/act/1:Be it enacted]
 }

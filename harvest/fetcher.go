@@ -3,6 +3,7 @@ package harvest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 )
@@ -34,6 +35,9 @@ type Request struct {
 	// rather than a body. The engine sets them, for those who observe requests.
 	Source string
 	List   bool
+	// Began is when the run began. The engine sets it. A Fetcher may give up a host for
+	// all requests of a run: see LeftAloneError.
+	Began time.Time
 	// Accept is the Accept header. If empty, none is sent.
 	Accept string
 	// Header holds further headers. Credentials do not belong here: they are bound to
@@ -98,6 +102,39 @@ var (
 	// count as an attempt.
 	ErrNotYet = errors.New("host is not to be asked yet")
 )
+
+// A LeftAloneError: the host has refused so many requests in a row that the run leaves it
+// alone. It matches ErrNotYet and ErrTemporary: it is no failed attempt at the resource,
+// also if the request was made and refused. The engine stores what is left as tasks, ends
+// getting, and reports the host. The next run begins with one request.
+type LeftAloneError struct {
+	Host     string    `json:"host"`              // scheme, name and port
+	Refusals int       `json:"refusals"`          // in a row
+	Status   int       `json:"status"`            // of the last refusal: 429 or 503
+	RetryAt  time.Time `json:"retry_at,omitzero"` // by its Retry-After; zero: not stated
+	Answered bool      `json:"-"`                 // the request was made, and is the last refusal
+}
+
+// Error returns, for example, "https://example.org refused 5 requests in a row, the last
+// with status 429, and is left alone until the next run".
+func (e *LeftAloneError) Error() string {
+	text := fmt.Sprintf("%s refused %d requests in a row, the last with status %d, and is left alone until the next run", e.Host, e.Refusals, e.Status)
+	if !e.RetryAt.IsZero() {
+		text += ", not before " + e.RetryAt.UTC().Format(time.RFC3339)
+	}
+	return text
+}
+
+// Is lets errors.Is match ErrNotYet and ErrTemporary.
+func (e *LeftAloneError) Is(target error) bool { return target == ErrNotYet || target == ErrTemporary }
+
+// StatusCode returns Status if the request was made; otherwise 0.
+func (e *LeftAloneError) StatusCode() int {
+	if e.Answered {
+		return e.Status
+	}
+	return 0
+}
 
 // RetryAfter returns the time before which the server is not to be asked again, if err or
 // an error that it wraps has a method RetryAfter() time.Time that returns one.

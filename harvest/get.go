@@ -20,23 +20,27 @@ func (p *pipe) get(ctx context.Context) error {
 		}
 		err := p.obtainBodies(ctx, s)
 		p.worker.note(s, false)
-		// before the slot is sent: commit does not flush while another one may come
-		p.getting.Add(-1)
+		if err == nil {
+			err = p.pass(ctx, s)
+		}
 		if err != nil {
 			return err
 		}
-		p.finished <- s
 	}
 }
 
 // obtainBodies obtains the bodies of a slot and decides about its change. An error ends
 // the run.
 func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
-	job := &Job{Resource: s.ev.Resource, Tag: s.ev.Tag, Hint: s.ev.Hint, run: p.run, open: s.ev.Open}
+	job := &Job{Resource: s.ev.Resource, Tag: s.ev.Tag, Hint: s.ev.Hint, run: p.run, open: s.ev.Open, fresh: s.fresh}
 	if s.rec.Live() {
 		job.Held = s.rec
 	}
 	err := p.runJob(ctx, job)
+	if p.caught.Load() != nil { // the Store or a hook panicked, perhaps in this job
+		job.discard()
+		return errPanic
+	}
 	if job.Resource.ID != s.id() {
 		err = errors.Join(err, errors.New("the source's Get changed the id"))
 	}
@@ -44,24 +48,35 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 		job.discard()
 		return p.fail(ctx, s, job.came && s.ev.Resource.Content.Href == "", err)
 	}
-	change := s.put()
+	p.aloneInRow.Store(0)
+	change := p.putOf(s)
 	next := &change.Record
 	if job.Tag != s.ev.Tag {
 		next.Stated.Hash = fingerprint(&s.ev.Resource, job.Tag)
 	}
 	next.Validators, next.Bodies = job.validators, job.bodies
 	next.Resource = job.Resource
-	s.complete(next)
-	next.Early = isEarly(s, next, job.obtained)
+	p.complete(s, next)
+	next.Early = p.isEarly(s, next, job.obtained)
 	s.decision = p.decideChange(s.rec, change, s.ev.At)
 	if s.change == nil {
 		job.discard() // the Store has the same bytes
 	}
 	s.bodies, s.done = job.writers, p.ref(s)
+	if s.todo = p.lagging(s, next); s.todo != nil && s.task != nil {
+		s.done = nil // it is replaced
+	}
 	return nil
 }
 
-func (p *pipe) runJob(ctx context.Context, job *Job) error {
+// runJob obtains the bodies of a job. A panic of the Getter, or of what it calls, is an
+// error.
+func (p *pipe) runJob(ctx context.Context, job *Job) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = p.panicError(v)
+		}
+	}()
 	if p.getter != nil {
 		return p.getter.Get(ctx, job)
 	}
@@ -73,6 +88,9 @@ func (p *pipe) runJob(ctx context.Context, job *Job) error {
 // An error ends the run.
 func (p *pipe) fail(ctx context.Context, s *slot, needsCame bool, err error) error {
 	var store *StoreError
+	if caught, ok := errors.AsType[*websync.PanicError](err); ok {
+		err = &resourcePanic{err, caught}
+	}
 	switch {
 	case aborted(ctx, err):
 		return context.Cause(ctx)
@@ -86,6 +104,14 @@ func (p *pipe) fail(ctx context.Context, s *slot, needsCame bool, err error) err
 		p.postpone(s)
 		return nil
 	}
+	if alone, ok := errors.AsType[*LeftAloneError](err); ok {
+		p.noteAlone(alone, false)
+		p.aloneInRow.Add(1)
+		p.leave(s, err)
+		return nil
+	}
+	p.aloneInRow.Store(0)
+	p.logPanic(s.id(), err)
 	s.err, s.todo = err, p.retryTask(s, err)
 	switch {
 	case s.todo.isGone() && p.h.DeleteGone && s.rec.Live() && p.mayDelete():

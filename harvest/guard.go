@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -31,17 +32,11 @@ func guardKey(source string) string { return "harvest/guard/" + source }
 // guardMemory reads the memory of the source. It is empty if the Store has none that can
 // be read.
 func (r *run) guardMemory(ctx context.Context) (m guardMemory, err error) {
-	data, err := r.h.Store.State(ctx, guardKey(r.key))
+	data, err := r.store.State(ctx, guardKey(r.key))
 	if err != nil || json.Unmarshal(data, &m) != nil {
 		return guardMemory{}, err
 	}
 	return m, nil
-}
-
-// state returns m as the State of a Batch.
-func (m *guardMemory) state(source string) map[string][]byte {
-	data, _ := json.Marshal(m) // numbers and strings
-	return map[string][]byte{guardKey(source): data}
 }
 
 // believe notes a snapshot that passes the guard, and how many live records there were
@@ -60,49 +55,68 @@ func (m *guardMemory) accept() {
 	m.Live = nil
 }
 
-// withhold reports and logs why deletions are withheld.
+// withhold reports and logs why deletions or bodies are withheld.
 func (r *run) withhold(why *GuardError) {
-	r.report.Guard = why
-	r.log.Warn("deletions withheld", "source", r.key, "why", why)
+	r.report.mu.Lock()
+	before := r.report.Guard
+	r.report.Guard = cmp.Or(before, why)
+	r.report.mu.Unlock()
+	if before == nil || before.Rule != why.Rule {
+		r.log.Warn("withheld", "source", r.key, "why", why)
+	}
 }
 
 // guard returns why the deletions of a snapshot are withheld; nil if they are not.
-func (w *sweeper) guard(gone int64, memory guardMemory) *GuardError {
-	rule, why := w.doubt(gone, memory)
-	if rule == "" {
+func (w *sweeper) guard(gone int64, memory guardMemory, documents *documentDoubts) *GuardError {
+	if gone == 0 {
 		return nil
 	}
+	rule, why := w.doubt(gone, memory)
+	switch {
+	case rule != "":
+	case documents.why == "":
+		return nil
+	default:
+		rule, why = "document", documents.why
+	}
 	return &GuardError{rule, why + "; Approve carries the deletions out, or a later listing in full that the guard lets pass"}
+}
+
+// share returns MaxDelete, and up to how many records it does not limit.
+func (w *sweeper) share() (share float64, few int64) {
+	if w.h.MaxDelete == 0 {
+		return 0.5, 10
+	}
+	return w.h.MaxDelete, 0
+}
+
+// tooMany reports whether the loss of some records is more than MaxDelete allows.
+func (w *sweeper) tooMany(gone, of int64) bool {
+	share, few := w.share()
+	return share > 0 && of > few && float64(gone) > math.Floor(share*float64(of))
 }
 
 // doubt returns the rule that the deletions break, and how they break it. The rule
 // "share" also limits what the last snapshots deleted in sum, less what was added
 // meanwhile.
 func (w *sweeper) doubt(gone int64, memory guardMemory) (rule, why string) {
-	share, few := w.h.MaxDelete, int64(0)
-	if share == 0 {
-		share, few = 0.5, 10
-	}
 	live := w.snap.live
-	tooMany := func(gone, of int64) bool {
-		return share > 0 && of > few && float64(gone) > math.Floor(share*float64(of))
-	}
+	share, few := w.share()
 	peak := live
 	for _, n := range memory.Live {
 		peak = max(peak, n)
 	}
 	left := live - gone + w.snap.table.fresh
 	switch {
-	case gone == 0:
 	case !w.report.readAll():
 		return "skipped", fmt.Sprintf("%d entries of the listing could not be read", w.report.Skipped)
 	case memory.Options != nil && *memory.Options != w.end.Options:
 		return "options", "the source's options changed since the last complete listing"
-	case tooMany(gone, live):
+	case w.tooMany(gone, live):
 		return "share", fmt.Sprintf("%d of %d records would be deleted, more than a share of %g", gone, live, share)
 	case share > 0 && gone == live && live <= few:
 		return "share", fmt.Sprintf("%d of %d records would be deleted: all", gone, live)
-	case tooMany(peak-left, peak):
+	case w.tooMany(peak-left, peak):
 		return "share", fmt.Sprintf("%d records would be left of %d within %d complete listings, which takes away more than a share of %g",
 			left, peak, len(memory.Live)+1, share)
 	case w.h.MaxDeletes > 0 && gone+w.deletes.Load() > int64(w.h.MaxDeletes):
@@ -124,9 +138,7 @@ func (p *pipe) withholdDelete(s *slot) {
 		return
 	}
 	why := &GuardError{"number", fmt.Sprintf("the source states more than %d deletions; only Approve carries out the others", p.h.MaxDeletes)}
-	if p.report.Guard == nil {
-		p.withhold(why)
-	}
+	p.withhold(why)
 	s.decision = decision{outcome: OutcomeWithheld, todo: p.withheldTask(s.rec, s.ev.time(), why)}
 }
 
@@ -145,8 +157,9 @@ func (r *run) withheldTask(rec *Record, at websync.Datetime, why *GuardError) *T
 }
 
 // Approve carries out the deletions of src that were withheld, each only if its record
-// has not changed since, and accepts the options under which the source was listed. It
-// asks the source nothing. The Report counts what it deleted.
+// has not changed since, and accepts the options under which the source was listed, and
+// the body that many resources had in the run before: the next run keeps it. It asks the
+// source nothing. The Report counts what it deleted.
 func (h *Harvester) Approve(ctx context.Context, src Source) (*Report, error) {
 	return h.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error {
 		r.report.Complete = true
@@ -160,11 +173,13 @@ func (r *run) approve(ctx context.Context) error {
 		return err
 	}
 	memory.accept()
+	alike := false
 	var tasks []Task
-	for t, err := range r.h.Store.Tasks(ctx, r.key, "") {
+	for t, err := range r.store.Tasks(ctx, r.key, "") {
 		if err != nil {
 			return err
 		}
+		alike = alike || t.Kind == TaskGet && t.Error == alikeMessage
 		if t.Kind != TaskWithheld {
 			continue
 		}
@@ -173,6 +188,11 @@ func (r *run) approve(ctx context.Context) error {
 				return err
 			}
 			tasks = tasks[:0]
+		}
+	}
+	if alike {
+		if err := r.acceptAlike(ctx); err != nil {
+			return err
 		}
 	}
 	return r.approveTasks(ctx, tasks, memory)
@@ -193,7 +213,8 @@ func (r *run) approveTasks(ctx context.Context, tasks []Task, memory guardMemory
 		return err
 	}
 	b := NewBatch(r.key)
-	b.State = memory.state(r.key)
+	b.set(guardKey(r.key), memory)
+	b.State[documentsKey(r.key)] = nil
 	for i, t := range tasks {
 		if rec := &records[i]; rec.Live() && rec.Seq == t.Base {
 			b.Puts = append(b.Puts, Change{Base: rec.Seq, Record: unlisted(rec, t.At)})

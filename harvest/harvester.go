@@ -15,8 +15,8 @@ import (
 // A Harvester brings a Store in step with Sources. Its fields must not change while it is
 // in use. Its methods may be called at the same time for different sources.
 type Harvester struct {
-	// Store is required.
-	Store Store
+	// Catalog is required.
+	Catalog *Catalog
 	// Fetcher gets documents and bodies. If nil, only Sources that need none can be
 	// harvested.
 	Fetcher Fetcher
@@ -31,6 +31,15 @@ type Harvester struct {
 	// Recheck asks conditionally for every body that seems unchanged, for publishers that
 	// do not state their changes. The source is listed from the beginning, as with Full.
 	Recheck bool
+
+	// Sample makes each listing of all resources ask for one in so many of those that
+	// seem unchanged, chosen at random, ten at least and 1,000 at most, as far as Budget
+	// allows. Report.Rechecked counts how many had changed nevertheless. If three or more
+	// had, and one in twenty, everything is asked for, conditionally, until that is no
+	// longer so. If zero, it is 200; if negative, the source is believed: the run neither
+	// asks for a sample, nor again for bytes that are those of before a stated change.
+	// Sources choose documents by the same rule: see Run.SampleSize.
+	Sample int
 
 	// MaxDelete limits the share of a source's records that one snapshot may delete, and
 	// that ten complete snapshots in a row may delete in sum, less what was added
@@ -66,6 +75,11 @@ type Harvester struct {
 	// TTL is how long a claim stands after this process has died, unless the Store knows
 	// that it has. If zero or negative, it is one minute.
 	TTL time.Duration
+	// Wait makes a run wait while another holder has the claim of the source, such as a
+	// process that has died and whose claim stands until its TTL is over, and for the
+	// tasks that others have in hand. Hooks.Held is called when it begins to wait. The
+	// context ends the wait. If false, the run ends with ErrHeld.
+	Wait bool
 
 	// Hooks may be nil.
 	Hooks *Hooks
@@ -102,10 +116,10 @@ type Budget struct {
 
 // Run brings the Store in step with src: it lists what changed, gets the bodies, and
 // carries out the tasks that are due. The Report is never nil. The error is for what ends
-// a run: the source could not be read, the Store failed, the claim is held by another or
-// lost, the context ended. What was committed before stays, and the next run goes on from
-// there. When the context has ended, Run stores what it has got, for which it has 10
-// seconds.
+// a run: the source could not be read, the Store failed, the claim is held by another
+// (ErrHeld, a HeldError if the Store knows until when) or lost, the context ended. What
+// was committed before stays, and the next run goes on from there. When the context has
+// ended, Run stores what it has got, for which it has 10 seconds.
 func (h *Harvester) Run(ctx context.Context, src Source) (*Report, error) {
 	return h.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error {
 		if err := r.list(ctx, cmp.Or(h.patience, 10*time.Second)); err != nil {
@@ -164,8 +178,8 @@ func (h *Harvester) claimed(ctx context.Context, src Source, claim claimFunc, f 
 	return r.report, err
 }
 
-// do calls f while it holds a claim. If f panics, as a Source may, the panic goes on
-// after the claim is released.
+// do calls f while it holds a claim. If f panics, as a hook may, the panic goes on after
+// the claim is released.
 func (r *run) do(ctx context.Context, claim claimFunc, f func(context.Context, *run) error) error {
 	ctx, err := r.begin(ctx, claim)
 	if err != nil {
@@ -207,14 +221,40 @@ func (r *run) begin(ctx context.Context, claim claimFunc) (_ context.Context, er
 }
 
 // claimSource makes the claim under which the source is listed.
-func (r *run) claimSource(ctx context.Context) (*Claim, error) { return r.claim(ctx, "source/"+r.key) }
+func (r *run) claimSource(ctx context.Context) (*Claim, error) {
+	waits := false
+	for {
+		claim, err := r.claim(ctx, "source/"+r.key)
+		if !r.h.Wait || !errors.Is(err, ErrHeld) {
+			return claim, err
+		}
+		if !waits && r.hooks.Held != nil {
+			r.hooks.Held(r.key, err)
+		}
+		waits = true
+		if err := sleep(ctx, pollClaim); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// pollClaim is the interval at which a run that waits asks whether others have ended.
+const pollClaim = time.Second
+
+// sleep waits for d. It returns the cause if ctx ends before.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
 
 func (r *run) claim(ctx context.Context, name string) (*Claim, error) {
-	claim, err := r.h.Store.Claim(ctx, name, r.h.ttl())
-	if err == nil && claim == nil {
-		err = errors.New("store: Claim returned neither a claim nor an error")
-	}
-	return claim, err
+	return r.store.Claim(ctx, name, r.h.ttl())
 }
 
 // goBeside calls f in a goroutine of its own. A panic of f ends the run, and goes on in
@@ -280,7 +320,7 @@ func (r *run) release(ctx context.Context, err error) (joined error) {
 			if claim == nil {
 				continue
 			}
-			if e := r.h.Store.Release(ctx, claim); e != nil {
+			if e := r.store.Release(ctx, claim); e != nil {
 				joined = errors.Join(joined, &StoreError{e})
 			}
 		}
@@ -297,14 +337,14 @@ func (r *run) release(ctx context.Context, err error) (joined error) {
 // count fills in the report what the run leaves. It comes after release: if it takes too
 // long after a cancellation, nothing is held.
 func (r *run) count(ctx context.Context) error {
-	store := r.h.Store
+	store := r.store
 	if r.dry != nil {
-		store = r.dry.store.Store
+		store = r.dry.store.store
 	}
 	if err := r.report.countLeft(ctx, store); err != nil {
 		return &StoreError{err}
 	}
-	if to, err := r.h.Store.Checkpoint(ctx, r.key); err == nil {
+	if to, err := r.store.Checkpoint(ctx, r.key); err == nil {
 		r.report.To = to
 	}
 	return nil

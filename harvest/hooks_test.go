@@ -40,6 +40,7 @@ func TestJoinHooks(t *testing.T) {
 			Commit:   func(ctx context.Context, c harvest.CommitInfo) { add("commit ", ctx.Value(key(name)), c.Puts) },
 			Finding:  func(source string, f websync.Finding) { add(source, f.Rule) },
 			Problem:  func(source string, err error) { add(source, err) },
+			Held:     func(source string, err error) { add("held ", source, err) },
 		}
 	}
 	joined := harvest.JoinHooks(note("a"), nil, &harvest.Hooks{}, note("b"), note("c"))
@@ -51,9 +52,10 @@ func TestJoinHooks(t *testing.T) {
 	joined.Commit(ctx, harvest.CommitInfo{Puts: 2})
 	joined.Finding("s", websync.Finding{Rule: "rule"})
 	joined.Problem("s", errors.New("bad"))
+	joined.Held("s", harvest.ErrHeld)
 	joined.End(ctx, &harvest.Report{Events: 3}, errors.New("worse"))
 	var want []string
-	for _, call := range []string{"begin s", "progress 1", "sidfailed no", "attempt of %s200", "step of %s4", "commit of %s2", "srule", "sbad", "end of %s3 worse"} {
+	for _, call := range []string{"begin s", "progress 1", "sidfailed no", "attempt of %s200", "step of %s4", "commit of %s2", "srule", "sbad", "held sclaimed by another holder", "end of %s3 worse"} {
 		for _, name := range []string{"a", "b", "c"} {
 			want = append(want, name+": "+strings.ReplaceAll(call, "%s", name))
 		}
@@ -96,7 +98,16 @@ func TestBeginAndEnd(t *testing.T) {
 		},
 		"the Source panics": {run: func(h *harvest.Harvester) (*harvest.Report, error) {
 			return h.Run(t.Context(), hookedSource{snapshot(), func(harvest.Event) { panic(boom) }})
-		}, panics: true},
+		}, err: boom},
+		"the Store panics": {
+			arrange: func(w *world) {
+				w.run(harvest.Of(src, put("a", day(1))))
+				w.h.Catalog = w.looking('r', func() { panic(boom) })
+			},
+			run: func(h *harvest.Harvester) (*harvest.Report, error) {
+				return h.Run(t.Context(), harvest.Of(src, put("a", day(1))))
+			}, panics: true,
+		},
 		"the claim is held": {
 			arrange: func(w *world) {
 				_, err := w.store.Claim(t.Context(), "source/"+src, time.Hour)

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"log/slog"
 	"net/url"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/guard"
 )
 
 // ContentName is the name of the body that holds a resource's primary representation.
@@ -33,6 +35,7 @@ type Job struct {
 
 	run        *run
 	open       func() (io.ReadCloser, error)
+	fresh      bool // ask without a Validator
 	came       bool // Get has asked for what open returns
 	bodies     []websync.Body
 	writers    []BodyWriter
@@ -85,9 +88,15 @@ func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Rea
 	if err != nil {
 		return websync.Body{}, &StoreError{err}
 	}
-	key, size, err := keep(w, link, r)
+	own := ownBody{w, j.run}
+	var key websync.Digest
+	var size int64
+	err = guard.Call("the bytes", func() (err error) {
+		key, size, err = keep(own, link, r)
+		return err
+	})
 	if err != nil {
-		return websync.Body{}, errors.Join(err, w.Discard())
+		return websync.Body{}, errors.Join(err, own.Discard())
 	}
 	body := websync.Body{Name: name, Link: received(link, key, size)}
 	if _, dropped := w.(*sink); !dropped {
@@ -184,7 +193,8 @@ func (e *notYetError) Is(target error) bool  { return target == ErrNotYet }
 func (j *Job) Open(ctx context.Context, name string) (io.ReadSeekCloser, error) {
 	if j.Held != nil {
 		if b, ok := j.Held.Body(name); ok {
-			return j.run.h.Store.Open(ctx, b)
+			defer j.run.ours()
+			return j.run.store.Open(ctx, b)
 		}
 	}
 	return nil, fmt.Errorf("body %q: %w", name, websync.ErrNotFound)
@@ -205,6 +215,9 @@ func (j *Job) discard() {
 // Report receives a departure of the resource from its specification, like
 // [Run.Report].
 func (j *Job) Report(f websync.Finding) { j.run.finding(f) }
+
+// Log receives what a Getter logs, like [Run.Log]. It is never nil.
+func (j *Job) Log() *slog.Logger { return j.run.log }
 
 // Content does what the engine does for a Source that is no Getter: it keeps the bytes
 // that came with the event, as the body with the name ContentName. If there are none, it
@@ -244,7 +257,7 @@ func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error 
 // may hold for another representation: a LastModified does, an ETag does not.
 func (j *Job) Request(name string, link websync.Link) *Request {
 	req := &Request{URL: link.Href, Root: j.run.root, Accept: link.Type, Identity: link.Verifiable()}
-	if j.mayReuse(name, link) {
+	if !j.fresh && j.mayReuse(name, link) {
 		req.Validator = j.Held.Validator(link.Href)
 	}
 	return req

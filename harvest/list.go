@@ -11,7 +11,7 @@ import (
 
 // list is the first stage: it walks the Source and feeds its events to the others.
 func (r *run) list(ctx context.Context, patience time.Duration) error {
-	from, err := r.h.Store.Checkpoint(ctx, r.key)
+	from, err := r.store.Checkpoint(ctx, r.key)
 	if err != nil {
 		return err
 	}
@@ -31,13 +31,14 @@ func (r *run) list(ctx context.Context, patience time.Duration) error {
 	})
 }
 
-// checkLog reports a log whose last entry lies ahead of the clock: the clock is wrong, or
-// was once.
+// checkLog notes where the log ends, and reports one whose last entry lies ahead of the
+// clock: the clock is wrong, or was once.
 func (r *run) checkLog(ctx context.Context) error {
-	head, err := r.h.Store.Head(ctx)
+	head, err := r.store.Head(ctx)
 	if err != nil {
 		return &StoreError{err}
 	}
+	r.began = head.Last
 	if head.LastTime.After(r.report.Started.Add(maxLead)) {
 		r.report.LogAhead = head.LastTime
 		r.log.Warn("the store's log is ahead of the clock", "source", r.key, "last", head.LastTime)
@@ -53,31 +54,49 @@ const maxLead = time.Minute
 const maxGiven = 16 << 20
 
 // walk hands the Source's events to give, which waits while the window is full and, at a
-// Mark, until everything is finished. After maxGiven bytes walk adds a Mark.
-func (r *run) walk(ctx context.Context, from Checkpoint, give func(*slot) error) error {
+// Mark, until everything is finished. After maxGiven bytes walk adds a Mark. A panic of
+// the Source is a Problem and ends the run.
+func (r *run) walk(ctx context.Context, from Checkpoint, give func(*slot) error) (err error) {
 	pass := &Run{
-		From:    from,
-		Full:    r.isFull(),
-		Fetcher: r.lists,
-		Report:  r.finding,
-		Expect:  func(total int64) { r.expect.Store(total) },
-		Log:     r.log,
+		Sample:   r.h.Sample,
+		From:     from,
+		Full:     r.isFull(),
+		Fetcher:  r.lists,
+		Report:   r.finding,
+		Expect:   func(total int64) { r.expect.Store(total) },
+		Document: r.docs.add,
+		Log:      r.log,
 	}
+	inSource := true
+	defer func() {
+		if !inSource {
+			return // a panic of the engine goes on
+		}
+		if v := recover(); v != nil {
+			err = r.endOfSource(r.panicError(v))
+		}
+	}()
 	var n int64
+	hand := func(ev Event) error {
+		n++
+		inSource = false
+		err := give(newSlot(n, ev))
+		inSource = true
+		return err
+	}
 	given := 0
 	for ev, err := range r.src.Events(ctx, pass) {
 		if err != nil {
+			r.logPanic("", err)
 			return &sourceError{err}
 		}
 		if given += weight(&ev.Resource) + len(ev.Hint); given > maxGiven {
-			n++
-			if err := give(newSlot(n, Event{Kind: Mark})); err != nil {
+			if err := hand(Event{Kind: Mark}); err != nil {
 				return err
 			}
 			given = weight(&ev.Resource) + len(ev.Hint)
 		}
-		n++
-		if err := give(newSlot(n, ev)); err != nil {
+		if err := hand(ev); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ import (
 // A machine is a publisher whose resources change at random, a store that follows it
 // with random failures, and a naive model of what may be in the store.
 type machine struct {
-	store    harvest.Store
+	store    *harvest.Catalog
 	site     *site
 	now      time.Time
 	attempts int // of each run
@@ -54,7 +54,7 @@ type page struct {
 }
 
 func newMachine() *machine {
-	return &machine{store: memstore.New(), site: newSite(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), attempts: -1,
+	return &machine{store: harvest.NewCatalog(memstore.New()), site: newSite(), now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), attempts: -1,
 		pages: map[string]*page{}, texts: map[string]map[string]bool{}, deleted: map[string]bool{}, untimed: map[string]bool{}, gone: map[string]int{}}
 }
 
@@ -212,6 +212,7 @@ func (s *snapshotSource) Events(_ context.Context, run *harvest.Run) iter.Seq2[h
 // harvest runs once, with settings and failures drawn at random.
 func (m *machine) harvest(t *rapid.T) {
 	h := m.harvester()
+	h.Sample = rapid.SampledFrom([]int{0, -1}).Draw(t, "sample")
 	h.MaxDelete = rapid.SampledFrom([]float64{0, -1, 0.1}).Draw(t, "max delete")
 	h.MaxDeletes = rapid.SampledFrom([]int{0, 0, 1}).Draw(t, "max deletes")
 	h.Window = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "window")
@@ -246,7 +247,7 @@ func (m *machine) harvest(t *rapid.T) {
 		}
 	}
 	if n := rapid.SampledFrom([]int{-1, -1, 0, 1, 2}).Draw(t, "cut at commit"); n >= 0 {
-		h.Store = &testkit.Failing{Store: m.store, Left: n, After: rapid.Bool().Draw(t, "after it")}
+		h.Catalog = harvest.NewCatalog(testkit.CutAfter(harvest.StoreOf(m.store), n, rapid.Bool().Draw(t, "after it")))
 	}
 	before, tasks := testkit.Entries(t, m.store), testkit.Tasks(t, m.store)
 	m.stale = append(m.stale, state{websync.NewDatetime(m.now), maps.Clone(m.pages)})
@@ -322,7 +323,7 @@ func (m *machine) run(ctx context.Context, t *rapid.T, h *harvest.Harvester) {
 }
 
 func (m *machine) harvester() *harvest.Harvester {
-	return &harvest.Harvester{Store: m.store, Fetcher: m.site, Attempts: m.attempts}
+	return &harvest.Harvester{Catalog: m.store, Fetcher: m.site, Attempts: m.attempts, Sample: -1}
 }
 
 // checkLog asserts what must hold after every run, whatever happened in it.

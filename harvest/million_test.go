@@ -35,11 +35,12 @@ func harvestMillion(file string) {
 	if err != nil {
 		panic(err)
 	}
-	store, err := sqlitestore.Open(ctx, file, nil)
+	db, err := sqlitestore.Open(ctx, file, nil)
 	if err != nil {
 		panic(err)
 	}
-	h := &harvest.Harvester{Store: store, Bodies: harvest.SkipBodies}
+	store := harvest.NewCatalog(db)
+	h := &harvest.Harvester{Sample: -1, Catalog: store, Bodies: harvest.SkipBodies}
 	began := time.Now()
 	report, err := h.Run(ctx, pages{n, os.Getenv(millionOrderEnv) == scattered})
 	if err != nil {
@@ -49,7 +50,7 @@ func harvestMillion(file string) {
 	if report.Created+report.Unchanged != int64(n) {
 		panic(fmt.Sprintf("%+v", report))
 	}
-	if err := store.Close(); err != nil {
+	if err := db.Close(); err != nil {
 		panic(err)
 	}
 	fmt.Println(took.Seconds(), testkit.PeakMemory())

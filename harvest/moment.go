@@ -33,7 +33,7 @@ func (s *snapshot) describes(ctx context.Context, p *pipe, at websync.Datetime) 
 	if s.note.At = at; at.IsZero() {
 		return nil
 	}
-	data, err := p.h.Store.State(ctx, listingKey(p.key))
+	data, err := p.store.State(ctx, listingKey(p.key))
 	if err != nil {
 		return &StoreError{err}
 	}
@@ -64,6 +64,17 @@ func (s *snapshot) sweptUntil() websync.Datetime {
 		return s.note.At
 	}
 	return s.moment()
+}
+
+// stands reports whether the snapshot does not delete a record with this time. If the
+// moment is a date, whose zone is not known, and the time is not, the day may have begun
+// up to 14 hours before it did in UTC.
+func (s *snapshot) stands(known websync.Datetime) bool {
+	until := s.sweptUntil()
+	if s.followed && !until.IsZero() && until.Precision() <= websync.PrecisionDay && known.Precision() > websync.PrecisionDay {
+		until = websync.NewDatetime(until.Time().Add(-14 * time.Hour))
+	}
+	return notBefore(known, until)
 }
 
 // noteEntry adds an entry of the snapshot to its note.
@@ -115,8 +126,5 @@ func (s *snapshot) keepNote(b *Batch) {
 	if !s.noted {
 		return
 	}
-	if b.State == nil {
-		b.State = map[string][]byte{}
-	}
-	b.State[listingKey(b.Source)], _ = json.Marshal(s.note) // times and a number
+	b.set(listingKey(b.Source), s.note)
 }

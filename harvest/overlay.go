@@ -12,17 +12,17 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// An overlay is a Store for one dry run. It reads from the Store below, which it never
+// An overlay is a store for one dry run. It reads from the Store below, which it never
 // changes, and keeps what was committed of the last maxPlanned ids in memory.
 type overlay struct {
-	Store
+	store
 
 	mu      sync.Mutex
 	last    websync.Seq // the last number, greater than all numbers below
 	changed map[string]change
 	state   map[string][]byte
-	ended   func(t *Task) bool // reports whether a sweep ended a task below; may be nil
-	due     string             // the last id that Due has looked at
+	ended   map[uint64]bool // tasks below that a sweep ended, by N
+	due     string          // the last id that Due has looked at
 }
 
 // A change is what was committed of one id.
@@ -35,8 +35,8 @@ type change struct {
 // maxPlanned is how many ids an overlay keeps. When there are more, it drops all of them.
 const maxPlanned = 1 << 16
 
-func newOverlay(below Store) *overlay {
-	return &overlay{Store: below, last: 1 << 62, changed: map[string]change{}, state: map[string][]byte{}}
+func newOverlay(below store) *overlay {
+	return &overlay{store: below, last: 1 << 62, changed: map[string]change{}, state: map[string][]byte{}, ended: map[uint64]bool{}}
 }
 
 var errOverlay = errors.New("a plan writes nothing")
@@ -82,7 +82,7 @@ func (o *overlay) Commit(_ context.Context, _ *Claim, b *Batch) (conflicts []str
 }
 
 func (o *overlay) Head(ctx context.Context) (websync.Head, error) {
-	head, err := o.Store.Head(ctx)
+	head, err := o.store.Head(ctx)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	head.Last = o.last
@@ -96,7 +96,7 @@ func (o *overlay) State(ctx context.Context, key string) ([]byte, error) {
 	if ok {
 		return value, nil
 	}
-	return o.Store.State(ctx, key)
+	return o.store.State(ctx, key)
 }
 
 func (o *overlay) of(id string) (c change, ok bool) {
@@ -131,7 +131,7 @@ func (o *overlay) latest(s *slot) {
 }
 
 func (o *overlay) Lookup(ctx context.Context, source string, ids []string) ([]Record, error) {
-	records, err := o.Store.Lookup(ctx, source, ids)
+	records, err := o.store.Lookup(ctx, source, ids)
 	for i := range records[:min(len(records), len(ids))] {
 		if rec, ok := o.record(ids[i]); ok {
 			records[i] = *rec
@@ -141,12 +141,12 @@ func (o *overlay) Lookup(ctx context.Context, source string, ids []string) ([]Re
 }
 
 func (o *overlay) LookupTasks(ctx context.Context, source string, ids []string) ([]Task, error) {
-	tasks, err := o.Store.LookupTasks(ctx, source, ids)
+	tasks, err := o.store.LookupTasks(ctx, source, ids)
 	for i := range tasks[:min(len(tasks), len(ids))] {
 		switch t, ok := o.task(ids[i]); {
 		case t != nil:
 			tasks[i] = *t
-		case ok || o.ended != nil && o.ended(&tasks[i]):
+		case ok || o.ended[tasks[i].N]:
 			tasks[i] = Task{}
 		}
 	}
@@ -154,11 +154,11 @@ func (o *overlay) LookupTasks(ctx context.Context, source string, ids []string) 
 }
 
 func (o *overlay) Records(ctx context.Context, source, after string) iter.Seq2[Record, error] {
-	return merge(o.Store.Records(ctx, source, after), func(r *Record) string { return r.Resource.ID }, o.ids(after), o.record)
+	return merge(o.store.Records(ctx, source, after), func(r *Record) string { return r.Resource.ID }, o.ids(after), o.record)
 }
 
 func (o *overlay) Briefs(ctx context.Context, source, after string) iter.Seq2[Brief, error] {
-	return merge(o.Store.Briefs(ctx, source, after), func(b *Brief) string { return b.ID }, o.ids(after), func(id string) (*Brief, bool) {
+	return merge(o.store.Briefs(ctx, source, after), func(b *Brief) string { return b.ID }, o.ids(after), func(id string) (*Brief, bool) {
 		rec, ok := o.record(id)
 		if !ok {
 			return nil, false
@@ -170,7 +170,7 @@ func (o *overlay) Briefs(ctx context.Context, source, after string) iter.Seq2[Br
 
 // Fingerprints returns those of the Store below and of the committed records.
 func (o *overlay) Fingerprints(ctx context.Context, source string) (*Fingerprints, error) {
-	below, err := o.Store.Fingerprints(ctx, source)
+	below, err := o.store.Fingerprints(ctx, source)
 	if err != nil {
 		return nil, err
 	}
@@ -225,8 +225,8 @@ func (o *overlay) ids(after string) []string {
 // below yields the tasks of the Store below, without those that a sweep has ended.
 func (o *overlay) below(ctx context.Context, source, after string) iter.Seq2[Task, error] {
 	return func(yield func(Task, error) bool) {
-		for t, err := range o.Store.Tasks(ctx, source, after) {
-			if err == nil && o.ended != nil && o.ended(&t) {
+		for t, err := range o.store.Tasks(ctx, source, after) {
+			if err == nil && o.ended[t.N] {
 				continue
 			}
 			if !yield(t, err) {

@@ -3,8 +3,6 @@ package harvest
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -86,6 +84,7 @@ func (r *run) pipe(ctx context.Context, patience time.Duration, feed feedFunc) e
 			}
 			close(p.in)
 			before.Wait()
+			r.catch(stop, func() error { return p.settle(p.ending) })
 			close(p.finished)
 			commit.Wait()
 		}()
@@ -97,39 +96,6 @@ func (r *run) pipe(ctx context.Context, patience time.Duration, feed feedFunc) e
 	return err
 }
 
-// catch calls f in a goroutine of the run, and stop with the error. It keeps a panic of
-// f, which goes on in end.
-func (r *run) catch(stop context.CancelCauseFunc, f func() error) {
-	err := errPanic
-	defer func() {
-		if v := recover(); v != nil {
-			r.caught.CompareAndSwap(nil, &caughtPanic{v, debug.Stack()})
-		}
-		if err != nil {
-			stop(err)
-		}
-	}()
-	err = f()
-}
-
-// errPanic ends a run in which the Source, the Store or a hook panicked, or ended its
-// goroutine.
-var errPanic = errors.New("a panic ended the run")
-
-// A caughtPanic is a panic of another goroutine, with the stack of that.
-type caughtPanic struct {
-	value any
-	stack []byte
-}
-
-func (p *caughtPanic) Error() string { return fmt.Sprintf("%v\n\n%s", p.value, p.stack) }
-
-// Unwrap returns the value of the panic if that is an error.
-func (p *caughtPanic) Unwrap() error {
-	err, _ := p.value.(error)
-	return err
-}
-
 func (r *run) newPipe(patience time.Duration) *pipe {
 	window := r.window()
 	p := &pipe{run: r, window: window, in: make(chan *slot, window), queue: newQueue(), finished: make(chan *slot, window+maxHeld)}
@@ -137,6 +103,7 @@ func (r *run) newPipe(patience time.Duration) *pipe {
 	if patience == deferAll {
 		p.maxGets = 0
 	}
+	r.alike.size = min(alikeWindow, p.maxGets/2)
 	p.wake = make(chan struct{}, 1)
 	return p
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/websync-go/websync"
 )
 
 // planBatch is how many events are compared with the Store at once.
@@ -67,6 +65,9 @@ func (p *pipe) plan(ctx context.Context) error {
 		in := p.in
 		if draining || p.room() <= 0 {
 			in = nil
+		}
+		if err := p.drainAlike(ctx, in == nil); err != nil {
+			return err
 		}
 		began, timer := p.startWait(in == nil)
 		select {
@@ -265,7 +266,7 @@ func (p *pipe) recognise(s *slot) bool {
 	if unknown && !p.hasTasks.Load() {
 		s.rec, s.unknown = new(Record), true
 	}
-	return same && !again && !p.h.Recheck && !p.dry.audits()
+	return same && !again && !p.h.Recheck && !p.dry.audits() && !p.samples(s)
 }
 
 // lookup sets the records of slots and the tasks of their ids. A slot that comes from a
@@ -289,9 +290,9 @@ func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 	if !p.hasTasks.Load() {
 		return nil
 	}
-	tasks, err := p.tasksOf(ctx, ids)
+	tasks, err := p.store.LookupTasks(ctx, p.key, ids)
 	if err != nil {
-		return err
+		return &StoreError{err}
 	}
 	for i, s := range slots {
 		switch t := &tasks[i]; {
@@ -338,6 +339,9 @@ func (p *pipe) takeBack(ctx context.Context) error {
 	var waiting []*slot
 	for _, s := range committed {
 		p.stuck = p.stuck || s.stuck
+		if s.rests && p.snap != nil {
+			p.snap.resting[s.id()] = true
+		}
 		p.free(s)
 		if next := p.lastOf(s.later); next != nil {
 			p.flying[s.id()] = next
@@ -357,43 +361,15 @@ func (p *pipe) takeBack(ctx context.Context) error {
 		}
 		s.decision, s.bodies, s.done, s.err = decision{}, nil, nil, nil
 	}
-	if err := p.lookupAgain(ctx, conflicted); err != nil {
-		return err
-	}
-	if err := p.lookup(ctx, waiting); err != nil {
-		return err
-	}
 	again := append(conflicted, waiting...)
+	if err := p.lookup(ctx, again); err != nil {
+		return err
+	}
 	for _, s := range again {
 		p.dispatch(ctx, s)
 	}
 	return nil
 }
-
-// lookupAgain looks up the records of slots with a conflict. It fails if the Store
-// repeats a conflict although the record is unchanged.
-func (p *pipe) lookupAgain(ctx context.Context, conflicted []*slot) error {
-	planned := make([]websync.Seq, len(conflicted))
-	for i, s := range conflicted {
-		planned[i] = s.rec.Seq
-	}
-	if err := p.lookup(ctx, conflicted); err != nil {
-		return err
-	}
-	for i, s := range conflicted {
-		if s.rec.Seq != planned[i] || s.ended {
-			continue
-		}
-		if s.unexplained++; s.unexplained == maxUnexplained {
-			return &StoreError{fmt.Errorf("a Commit returned a conflict for %.200q %d times although its record stays number %d",
-				s.id(), s.unexplained, planned[i])}
-		}
-	}
-	return nil
-}
-
-// maxUnexplained is how often a Store may return a conflict for an unchanged record.
-const maxUnexplained = 5
 
 // free removes a finished slot from those in flight.
 func (p *pipe) free(s *slot) {
@@ -407,7 +383,7 @@ func (p *pipe) free(s *slot) {
 }
 
 // lastOf returns the slot that wins among those that waited for one id: the last one
-// whose time is not before that of an earlier one. The others are history. A slot without
+// that does not yield to an earlier one. The others are history. A slot without
 // a time cannot be compared with a later one that has a time: it wins, and the rest goes
 // on waiting for it.
 func (p *pipe) lastOf(waited []*slot) *slot {
@@ -421,7 +397,7 @@ func (p *pipe) lastOf(waited []*slot) *slot {
 			break
 		}
 		lost := win
-		if p.timeOf(s).Before(p.timeOf(win)) {
+		if p.yieldsTo(s, win) {
 			lost = s
 		} else {
 			win = s
@@ -436,6 +412,7 @@ func (p *pipe) dispatch(ctx context.Context, s *slot) {
 	if p.dry != nil {
 		p.dry.store.latest(s)
 	}
+	p.noteBack(s)
 	s.decision = p.decide(s)
 	if p.holdBack(ctx, s) {
 		return
@@ -451,7 +428,7 @@ func (p *pipe) dispatch(ctx context.Context, s *slot) {
 	case s.todo != nil:
 		p.finish(ctx, s)
 		return
-	case s.change == nil && s.task == nil && !s.endsTask():
+	case s.change == nil && s.task == nil && !p.endsTask(s):
 		p.ledger.leave(s)
 		p.free(s)
 		p.outcomeOf(ctx, s)
@@ -484,8 +461,12 @@ func (p *pipe) outcomeOf(ctx context.Context, s *slot) {
 }
 
 // endsTask reports whether an event that changes nothing ends the task of its id: the
-// source has taken back the change that the task was to get.
-func (s *slot) endsTask() bool { return s.outcome == OutcomeUnchanged && s.waiting != nil }
+// source has taken back the change that the task was to get. Of two lists, the other one
+// says nothing about it.
+func (r *run) endsTask(s *slot) bool {
+	ends := s.outcome == OutcomeUnchanged && s.waiting != nil && !s.waiting.lags()
+	return ends && (!r.twoLists || s.waiting.Kind != TaskGet || s.waiting.At.IsZero() == s.ev.At.IsZero())
+}
 
 // ref returns the task that ends with the slot; nil if the source has none.
 func (r *run) ref(s *slot) *TaskRef {
@@ -499,10 +480,17 @@ func (r *run) ref(s *slot) *TaskRef {
 }
 
 // sendToGet queues a slot for get. It stores the slot as a task if getting is too slow or
-// the budget is spent, unless bytes came with its event.
+// has ended, or if its host is left alone, unless bytes came with its event.
 func (p *pipe) sendToGet(s *slot) {
-	late := p.patience == 0 && p.gets >= p.maxGets || p.spent()
-	if late && s.ev.Open == nil {
+	late := p.patience == 0 && p.gets >= p.maxGets || p.overdone()
+	alone := p.aloneOf(s)
+	switch {
+	case s.ev.Open != nil:
+	case s.task == nil && alone != nil:
+		p.leave(s, alone)
+		p.finished <- s
+		return
+	case late:
 		p.postpone(s)
 		p.finished <- s
 		return
@@ -542,7 +530,7 @@ const maxHeld = 1024
 // a log that repeats an instant. Then the latest time wins, and of equal times the last.
 func (p *pipe) holdBack(ctx context.Context, s *slot) bool {
 	statesNothing := s.outcome == OutcomeUnchanged && s.change == nil && !s.get
-	if s.task != nil || s.alone || s.ask || statesNothing || s.restates() {
+	if s.task != nil || s.alone || s.ask || statesNothing || p.restates(s) {
 		return false
 	}
 	known := p.believed(s.known())
@@ -596,13 +584,19 @@ func (p *pipe) drain(ctx context.Context, control *slot) {
 	}
 }
 
-// replace returns the slot that wins of two slots of one id: s, unless its time is before
-// that of first, which was held back.
+// yieldsTo reports whether a slot is history because of an earlier one of its id: its
+// time is before that of the other, and orders them.
+func (p *pipe) yieldsTo(s, earlier *slot) bool {
+	return !(s.ev.isCurrent() && earlier.ev.Kind == Put) && p.timeOf(s).Before(p.timeOf(earlier))
+}
+
+// replace returns the slot that wins of two slots of one id: s, unless it yields to
+// first, which was held back.
 func (p *pipe) replace(first, s *slot) *slot {
 	p.unhold(first)
 	s.listed = s.ev.Kind == Put && (s.listed || first.listed)
 	win, lost := s, first
-	if p.timeOf(s).Before(p.timeOf(first)) {
+	if p.yieldsTo(s, first) {
 		win, lost = first, s
 	}
 	p.supersede(lost)

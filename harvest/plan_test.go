@@ -35,16 +35,16 @@ func (l listing) Events(context.Context, *harvest.Run) iter.Seq2[harvest.Event, 
 // BenchmarkUnchanged plans a list of 100,000 entries that a Store already holds.
 func BenchmarkUnchanged(b *testing.B) {
 	const n = 100_000
-	for name, open := range map[string]func(b *testing.B) harvest.Store{
-		"memory": func(b *testing.B) harvest.Store { return memstore.New() },
-		"sqlite": func(b *testing.B) harvest.Store {
-			store := openSQLite(b, filepath.Join(b.TempDir(), "store.db"))
-			b.Cleanup(func() { store.Close() })
+	for name, open := range map[string]func(b *testing.B) *harvest.Catalog{
+		"memory": func(b *testing.B) *harvest.Catalog { return harvest.NewCatalog(memstore.New()) },
+		"sqlite": func(b *testing.B) *harvest.Catalog {
+			store, db := openSQLite(b, filepath.Join(b.TempDir(), "store.db"))
+			b.Cleanup(func() { db.Close() })
 			return store
 		},
 	} {
 		b.Run(name, func(b *testing.B) {
-			h := &harvest.Harvester{Store: open(b), Bodies: harvest.SkipBodies}
+			h := &harvest.Harvester{Sample: -1, Catalog: open(b), Bodies: harvest.SkipBodies}
 			_, err := h.Run(b.Context(), listing(n))
 			require.NoError(b, err)
 			b.ReportAllocs()

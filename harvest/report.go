@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -53,6 +54,9 @@ type Report struct {
 	Fetched  int64         `json:"fetched"`
 	Bytes    int64         `json:"bytes"`
 
+	// Rechecked says how often what the source stated to be unchanged was, by a sample.
+	Rechecked Rechecks `json:"rechecked"`
+
 	// Dry is set for a Plan or an Audit, which write nothing.
 	Dry bool `json:"dry,omitempty"`
 	// Latest is the latest time of a change that the source stated in this run; zero if
@@ -66,8 +70,13 @@ type Report struct {
 	// resources, up to 20 of each.
 	Problems []Failure `json:"problems"`
 	Failures []Failure `json:"failures"`
-	// Guard is the reason why this run withheld deletions; nil if it withheld none.
+	// Guard is the first reason why this run withheld deletions or new bodies; nil if it
+	// withheld none.
 	Guard *GuardError `json:"guard,omitempty"`
+
+	// LeftAlone are the hosts that this run leaves alone because they refused too many
+	// requests in a row, up to 20. What they have is left as tasks.
+	LeftAlone []*LeftAloneError `json:"left_alone,omitempty"`
 
 	// LogAhead is the time of the last entry of the Store's log when the run began, if
 	// that is more than a minute ahead of the clock: the clock is wrong, or was once.
@@ -89,15 +98,22 @@ type TaskCounts struct {
 	// listed, but removed by their server; a run is in step without them
 	Gone     int64 `json:"gone"`
 	Withheld int64 `json:"withheld"`
+	// held as their server sends them, which may lag behind what the source states; a run
+	// is in step with them, and later ones ask again
+	Lagging int64 `json:"lagging"`
 	// the earliest time at which a waiting one is due
 	Next time.Time `json:"next,omitzero"`
 }
 
-// A GuardError is the reason why deletions are withheld.
+// A GuardError is the reason why deletions are withheld, or why bodies stay as they are.
 type GuardError struct {
 	// Rule is "skipped" (entries of the listing could not be read), "options" (the
-	// options of the source have changed), "share" (Harvester.MaxDelete) or "number"
-	// (Harvester.MaxDeletes).
+	// options of the source have changed), "share" (Harvester.MaxDelete), "number"
+	// (Harvester.MaxDeletes) or "document" (a document of the listing is improbable: it
+	// had entries and has none, it lists the same as another, it lost more than MaxDelete
+	// allows by itself, is no longer listed, or is older than the one before). Of
+	// "bodies" it is the reason why bodies were not replaced: most of the new ones are
+	// equal to each other.
 	Rule string `json:"rule"`
 	// Message has the numbers, and what carries the deletions out.
 	Message string `json:"message"`
@@ -105,6 +121,15 @@ type GuardError struct {
 
 // Error returns the message.
 func (g *GuardError) Error() string { return g.Message }
+
+// Sentence returns what is withheld and the message, such as "Deletions are withheld: …".
+func (g *GuardError) Sentence() string {
+	what := "Deletions"
+	if g.Rule == "bodies" {
+		what = "New bodies"
+	}
+	return what + " are withheld: " + g.Message
+}
 
 // A Failure is something that went wrong with one document or resource.
 type Failure struct {
@@ -119,9 +144,10 @@ type Failure struct {
 const maxFailures = 20
 
 // InStep reports whether nothing is left: the listing was complete, no entry was skipped
-// (or AcceptSkipped is set), and no task is waiting, parked or withheld.
+// (or AcceptSkipped is set), what seemed unchanged was asked for if the source's
+// statements are not believed, and no task is waiting, parked or withheld.
 func (r *Report) InStep() bool {
-	return r.Listed() && r.Left.Waiting == 0 && r.Left.Parked == 0 && r.Left.Withheld == 0
+	return r.Listed() && r.Rechecked.Unasked == 0 && r.Left.Waiting == 0 && r.Left.Parked == 0 && r.Left.Withheld == 0
 }
 
 // Listed reports whether the source was listed to its end and no entry was skipped (or
@@ -191,8 +217,19 @@ func (r *Report) problem(f Failure) {
 	}
 }
 
+// leftAlone notes a host that is left alone.
+func (r *Report) leftAlone(e *LeftAloneError) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if i := slices.IndexFunc(r.LeftAlone, func(known *LeftAloneError) bool { return known.Host == e.Host }); i >= 0 {
+		r.LeftAlone[i] = e
+	} else if len(r.LeftAlone) < maxFailures {
+		r.LeftAlone = append(r.LeftAlone, e)
+	}
+}
+
 // countLeft fills Left from the Store.
-func (r *Report) countLeft(ctx context.Context, store Store) error {
+func (r *Report) countLeft(ctx context.Context, store store) error {
 	r.Left = TaskCounts{}
 	for t, err := range store.Tasks(ctx, r.Source, "") {
 		switch {
@@ -200,6 +237,8 @@ func (r *Report) countLeft(ctx context.Context, store Store) error {
 			return err
 		case t.Kind == TaskWithheld:
 			r.Left.Withheld++
+		case t.lags():
+			r.Left.Lagging++
 		case t.isGone():
 			r.Left.Gone++
 		case t.Parked:
@@ -257,7 +296,8 @@ const (
 	// OutcomeGone: the last two attempts returned [websync.ErrGone]; a task records this
 	// until the source states something else.
 	OutcomeGone
-	// OutcomeWithheld: the guard did not allow a deletion; a task is stored.
+	// OutcomeWithheld: the guard did not allow a deletion, or a body that equals too many
+	// others; a task is stored.
 	OutcomeWithheld
 
 	numOutcomes
@@ -289,9 +329,13 @@ type Hooks struct {
 	// Step, Commit and End get that context, or one derived from it.
 	Begin func(ctx context.Context, source string) context.Context
 	// End is called once for each Begin, when the run has ended, whatever ended it. The
-	// Report and the error are those that the run returns; after a panic the error says
+	// Report and the error are those that the run returns; if it panics the error says
 	// so. The context may have ended.
 	End func(ctx context.Context, r *Report, err error)
+	// Held is called when a run begins to wait for the claim of another holder: see
+	// Harvester.Wait. Err matches ErrHeld, and is a HeldError if the Store knows until
+	// when the claim stands.
+	Held func(source string, err error)
 	// Progress is called a few times a second at most, and at the end.
 	Progress func(Progress)
 	// Outcome is called for every event when its outcome is known. Err is the reason if
@@ -321,6 +365,7 @@ func JoinHooks(all ...*Hooks) *Hooks {
 		joined.Attempt = bothOf(joined.Attempt, h.Attempt)
 		joined.Step = bothOf(joined.Step, h.Step)
 		joined.Commit = bothOf(joined.Commit, h.Commit)
+		joined.Held = bothOf(joined.Held, h.Held)
 		joined.Finding = bothOf(joined.Finding, h.Finding)
 		joined.Problem = bothOf(joined.Problem, h.Problem)
 		switch first, second := joined.Begin, h.Begin; {

@@ -68,6 +68,7 @@ func TestRunWithDefaults(t *testing.T) {
 	run := given.WithDefaults()
 	run.Report(websync.Finding{})
 	run.Expect(1)
+	run.Document(harvest.ListedDocument{})
 	run.Log.Info("dropped")
 	require.Equal(t, 1, findings)
 	require.Equal(t, given.From, run.From)
@@ -77,7 +78,7 @@ func TestRunWithDefaults(t *testing.T) {
 
 // TestMissingSettings names what is missing, from every method that takes a Source.
 func TestMissingSettings(t *testing.T) {
-	h := &harvest.Harvester{Store: memstore.New()}
+	h := &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New())}
 	methods := map[string]func(*harvest.Harvester, harvest.Source) (*harvest.Report, error){
 		"Run":  func(h *harvest.Harvester, s harvest.Source) (*harvest.Report, error) { return h.Run(t.Context(), s) },
 		"List": func(h *harvest.Harvester, s harvest.Source) (*harvest.Report, error) { return h.List(t.Context(), s) },
@@ -99,7 +100,7 @@ func TestMissingSettings(t *testing.T) {
 				src harvest.Source
 				err string
 			}{
-				{&harvest.Harvester{}, harvest.Of(src), "harvest: Harvester.Store is nil"},
+				{&harvest.Harvester{}, harvest.Of(src), "harvest: Harvester.Catalog is nil"},
 				{h, nil, "harvest: the Source is nil"},
 				{h, &sitemap.Source{}, "sitemap: Source.URL is empty"},
 				{h, &atom.Source{}, "atom: Source.URL is empty"},

@@ -240,9 +240,9 @@ func TestGoneByItsServer(t *testing.T) {
 func TestLogAhead(t *testing.T) {
 	for lead, reported := range map[time.Duration]bool{-time.Hour: false, 10 * time.Second: false, 70 * 365 * 24 * time.Hour: true} {
 		now := time.Now().Add(lead)
-		store := memstore.New()
+		store := harvest.NewCatalog(memstore.New())
 		store.Now = func() time.Time { return now }
-		h := &harvest.Harvester{Store: store, Bodies: harvest.SkipBodies}
+		h := &harvest.Harvester{Sample: -1, Catalog: store, Bodies: harvest.SkipBodies}
 		_, err := h.Run(t.Context(), harvest.Of(src, put("a", day(1))))
 		require.NoError(t, err)
 		now = time.Now()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/guard"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -19,14 +20,18 @@ import (
 // get.go, commit.go, sweep.go.
 type run struct {
 	h      *Harvester
+	store  store // the Catalog of h, or the overlay of a dry run
 	src    Source
 	getter Getter // if nil, Job.Content
 	key    string
 	root   string // the URL that the user gave for src; empty if there is none
-	id     [16]byte
-	report *Report
-	hooks  Hooks
-	log    *slog.Logger
+	// the log of src and its snapshots are two lists, each with times of its own
+	twoLists bool
+	began    websync.Seq // the last number of the log when the listing began
+	id       [16]byte
+	report   *Report
+	hooks    Hooks
+	log      *slog.Logger
 
 	lists  Fetcher // for the Source
 	bodies Fetcher // for jobs
@@ -41,18 +46,24 @@ type run struct {
 	// had one.
 	date atomic.Int64
 
+	docs  documents // of the listing
+	alike alikeGuard
+
+	alone      sync.Map     // the hosts of bodies that the run leaves alone
+	aloneInRow atomic.Int64 // how many of the last resources were on them
+
 	expect  atomic.Int64
 	getting atomic.Int64
 	deletes atomic.Int64 // records that this run has deleted, or is about to
 
-	// ending is for what is to be done even if the run is cancelled. It ends endTime after
-	// the caller's context.
+	// ending is for what is to be done even if the run is cancelled. It ends endTime
+	// after the caller's context.
 	ending context.Context
 	ended  context.CancelFunc
 
 	cancel context.CancelCauseFunc
 	beside sync.WaitGroup // the goroutines of goBeside
-	caught atomic.Pointer[caughtPanic]
+	caught atomic.Pointer[guard.Again]
 }
 
 // newRun returns a run over src. An error says what is missing or wrong in the settings;
@@ -62,10 +73,13 @@ func newRun(h *Harvester, src Source) (*run, error) {
 	r.report = &Report{Started: time.Now().UTC(), AcceptSkipped: h.AcceptSkipped, Dry: h.dry != nil, Requests: map[int]int64{}, Problems: []Failure{},
 		Failures: []Failure{}}
 	switch {
-	case h.Store == nil:
-		return r, errors.New("harvest: Harvester.Store is nil")
+	case h.Catalog == nil:
+		return r, errors.New("harvest: Harvester.Catalog is nil")
 	case src == nil:
 		return r, errors.New("harvest: the Source is nil")
+	}
+	if r.store = h.Catalog; h.dry != nil {
+		r.store = h.dry.store
 	}
 	if c, ok := src.(interface{ Check() error }); ok {
 		if err := c.Check(); err != nil {
@@ -86,6 +100,9 @@ func newRun(h *Harvester, src Source) (*run, error) {
 		r.log = slog.New(slog.DiscardHandler)
 	}
 	r.root = rootOf(src)
+	if l, ok := src.(interface{ TwoLists() bool }); ok {
+		r.twoLists = l.TwoLists()
+	}
 	r.lists = &counted{run: r, list: true}
 	r.bodies = &counted{run: r}
 	r.commits = &committer{run: r}
@@ -138,43 +155,20 @@ func (r *run) isFuture(t websync.Datetime) bool {
 }
 
 func (r *run) newBody(ctx context.Context) (BodyWriter, error) {
+	defer r.ours()
 	if r.h.Bodies == VerifyBodies {
 		return newSink(), nil
 	}
-	w, err := r.h.Store.NewBody(ctx)
-	if err == nil && w == nil {
-		err = errors.New("NewBody returned neither a writer nor an error")
-	}
-	return w, err
+	return r.store.NewBody(ctx)
 }
 
 // recordsOf returns the records of ids, one for each.
 func (r *run) recordsOf(ctx context.Context, ids []string) ([]Record, error) {
-	records, err := r.h.Store.Lookup(ctx, r.key, ids)
-	return answered("Lookup", ids, records, func(rec *Record) string { return rec.Resource.ID }, err)
-}
-
-// tasksOf returns the tasks of ids, one for each.
-func (r *run) tasksOf(ctx context.Context, ids []string) ([]Task, error) {
-	tasks, err := r.h.Store.LookupTasks(ctx, r.key, ids)
-	return answered("LookupTasks", ids, tasks, func(t *Task) string { return t.Resource.ID }, err)
-}
-
-// answered checks what a method of the Store returned for ids: one answer for each, in
-// their order.
-func answered[T any](method string, ids []string, answers []T, id func(*T) string, err error) ([]T, error) {
-	if err == nil && len(answers) != len(ids) {
-		err = fmt.Errorf("%s returned %d answers for %d ids", method, len(answers), len(ids))
-	}
+	records, err := r.store.Lookup(ctx, r.key, ids)
 	if err != nil {
 		return nil, &StoreError{err}
 	}
-	for i := range answers {
-		if got := id(&answers[i]); got != "" && got != ids[i] {
-			return nil, &StoreError{fmt.Errorf("%s returned %.200q when asked for %.200q", method, got, ids[i])}
-		}
-	}
-	return answers, nil
+	return records, nil
 }
 
 // outcome reports the outcome of an event.
@@ -186,6 +180,7 @@ func (r *run) outcome(id string, o Outcome, err error) {
 }
 
 func (r *run) finding(f websync.Finding) {
+	defer r.ours()
 	r.report.mu.Lock()
 	r.report.Findings++
 	r.report.mu.Unlock()
@@ -197,6 +192,7 @@ func (r *run) finding(f websync.Finding) {
 func (r *run) problem(err error) {
 	r.report.problem(Failure{Source: r.key, URL: urlOf(err, ""), Error: err.Error()})
 	r.log.Warn("problem", "source", r.key, "err", err)
+	r.logPanic("", err)
 	if r.hooks.Problem != nil {
 		r.hooks.Problem(r.key, err)
 	}
@@ -245,8 +241,12 @@ func (r *run) reportProgress(ctx context.Context) {
 // errBudget: a limit of the Budget is reached.
 var errBudget = errors.New("the budget of this run is spent")
 
-// spent reports whether the Budget allows no further body.
+// spent reports whether the run gets no further body: the Budget does not allow it, or
+// the last ones were too much alike.
 func (r *run) spent() bool {
+	if r.alike.stopped.Load() {
+		return true
+	}
 	b := r.h.Budget
 	if b == (Budget{}) {
 		return false
@@ -279,6 +279,7 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	}
 	sent := *req
 	sent.Root, sent.Source, sent.List = cmp.Or(req.Root, c.run.root), c.run.key, c.list
+	sent.Began = c.run.report.Started
 	req = &sent
 	began := time.Now()
 	resp, err := c.run.h.Fetcher.Fetch(ctx, req)
@@ -302,6 +303,7 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	if err == nil && c.list {
 		c.run.noteDate(resp)
 	}
+	c.run.noteAlone(err, c.list)
 	c.watch(ctx, req, resp, status, began, err)
 	return resp, err
 }
@@ -310,6 +312,7 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 // already read, or there is none, else when the caller has read or closed it.
 func (c *counted) watch(ctx context.Context, req *Request, resp *Response, status int, began time.Time, err error) {
 	ended := func(bytes int64, err error) {
+		defer c.run.ours()
 		if hook := c.run.hooks.Attempt; hook != nil {
 			host, _ := syntax.OriginOf(req.URL)
 			hook(ctx, AttemptInfo{

@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"hash/maphash"
 	"math/bits"
 )
@@ -155,7 +156,7 @@ func (t *seenTable) state(ev *Event, stated uint64, content bool) uint32 {
 	if !ev.isConclusive() {
 		return 0
 	}
-	return t.stateOf(t.key.state(stated, ev.Resource.Modified), content)
+	return t.stateOf(t.key.state(stated, cmp.Or(ev.Listed, ev.Resource.Modified)), content)
 }
 
 // stateOf returns a hash without seenBit of the State of a Fingerprint; 0 if the record
@@ -173,7 +174,7 @@ func (t *seenTable) stateOf(state uint64, content bool) uint32 {
 
 // isConclusive reports whether an equal event means equal bytes.
 func (e *Event) isConclusive() bool {
-	return !e.Resource.Modified.IsZero() || e.Resource.Content.Href == "" || e.identifies()
+	return !e.Resource.Modified.IsZero() || e.Resource.Content.Href == "" && !e.Recheck || e.identifies()
 }
 
 // identifies reports whether an event has something that differs for other bytes,

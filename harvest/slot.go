@@ -19,20 +19,23 @@ type slot struct {
 	unknown bool
 	// waiting is the task that the Store has for the id. It is nil if there is none, or
 	// if the slot itself comes from a task.
-	waiting     *Task
-	ask         bool    // ask for the bytes, whatever is held
-	held        bool    // it is held back: another event of its id may come
-	alone       bool    // it was held back, and no other event of its id came
-	ended       bool    // a later event has ended or replaced its task
-	queued      bool    // for get
-	unexplained int     // conflicts although the record was unchanged
-	later       []*slot // later events of the same id, oldest first
+	waiting *Task
+	sample  *sample // it seems unchanged and is asked for as one of these
+	typical bool    // then: its answer counts for the belief
+	fresh   bool    // and it is asked for without a Validator
+	ask     bool    // ask for the bytes, whatever is held
+	held    bool    // it is held back: another event of its id may come
+	alone   bool    // it was held back, and no other event of its id came
+	ended   bool    // a later event has ended or replaced its task
+	queued  bool    // for get
+	later   []*slot // later events of the same id, oldest first
 
 	// plan or get
 	decision
 	bodies []BodyWriter
 	done   *TaskRef // the task that is carried out or ended
 	err    error    // of a failure
+	rests  bool     // the task of its id stays as it is
 	stuck  bool     // it failed and cannot be tried again: no checkpoint passes it
 
 	// commit

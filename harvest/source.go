@@ -17,9 +17,13 @@ import (
 // directory. It turns the publisher's documents into events. The package documentation
 // lists the rules that Sources keep.
 //
-// A Source may have two more methods. Check() error returns what is wrong with its
+// A Source may have three more methods. Check() error returns what is wrong with its
 // settings; the engine calls it first. Root() string returns the URL that the user gave,
 // whose host may have a private address; without it the Key is that URL, if it is one.
+// TwoLists() bool reports whether its log and its snapshots are two lists, each of which
+// states a time of its own for one change. Then a time is compared with the last one of
+// the same list: Event.Listed, of an entry of a snapshot, with Stated.Modified, and the
+// Modified of all others with Stated.At.
 type Source interface {
 	// Key is the source's stable identity in a Store. It is given by the user and
 	// defaults to the URL.
@@ -67,8 +71,9 @@ type Getter interface {
 	//     does not count as a failed attempt, and never parks the task. The next run
 	//     tries again or, if RetryAfter finds a time in the error, the first run after
 	//     that time.
-	//   - Any other error: the attempt failed. The record and its bodies stay, and a task
-	//     is stored to try again, not before the time that RetryAfter finds in the error.
+	//   - Any other error, or a panic: the attempt failed. The record and its bodies stay,
+	//     and a task is stored to try again, not before the time that RetryAfter finds in
+	//     the error.
 	//     After Harvester.Attempts the task is parked.
 	Get(ctx context.Context, job *Job) error
 }
@@ -96,13 +101,26 @@ type Run struct {
 	// it, and again if it knows better. If nil, it is dropped.
 	Expect func(total int64)
 
+	// Document receives each document that lists resources of a complete snapshot, when it
+	// was read to its end, before the SnapshotEnd. The engine compares it with the same
+	// document of the last complete snapshot. If nil, it is dropped.
+	Document func(ListedDocument)
+
+	// Sample is Harvester.Sample. A Source that does not ask for a document because of
+	// what another one states of it asks for a sample of such documents: see SampleSize.
+	Sample int
+
 	// Log receives what a Source logs. If nil, nothing is logged.
 	Log *slog.Logger
 }
 
-// WithDefaults returns a copy of r in which Fetcher, Report, Expect and Log are not nil.
-// In place of a missing one it sets one that does nothing; the Fetch of such a Fetcher
-// returns an error. A nil r counts as a zero Run.
+// SampleSize returns how many of n documents that seem unchanged a Source asks for.
+func (r *Run) SampleSize(n int) int { return int(min(sampleSize(r.Sample, int64(n)), int64(n))) }
+
+// WithDefaults returns a copy of r in which Fetcher, Report, Expect, Document and Log are
+// not nil.
+// In place of a missing one it sets one that does nothing; the Fetch of such a
+// Fetcher returns an error. A nil r counts as a zero Run.
 func (r *Run) WithDefaults() *Run {
 	var run Run
 	if r != nil {
@@ -116,6 +134,9 @@ func (r *Run) WithDefaults() *Run {
 	}
 	if run.Expect == nil {
 		run.Expect = func(int64) {}
+	}
+	if run.Document == nil {
+		run.Document = func(ListedDocument) {}
 	}
 	if run.Log == nil {
 		run.Log = slog.New(slog.DiscardHandler)

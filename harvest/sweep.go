@@ -2,6 +2,7 @@ package harvest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"time"
@@ -16,8 +17,10 @@ type snapshot struct {
 	live     int64       // how many live records there were when it began
 	followed bool        // a log of the changes since its At follows
 	table    *seenTable
+	sample   *sample // nil: none
 
 	resting map[string]bool // listed ids whose tasks stay as they are
+	back    map[int64]bool  // times of records of which it states earlier ones, in nanoseconds since 1970
 
 	latest websync.Datetime // the latest time of its entries, if that is after its At
 	note   listingNote      // of this listing
@@ -31,11 +34,11 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 		return &sourceError{errors.New("the source began a snapshot inside a snapshot")}
 	}
 	began := time.Now()
-	head, err := p.h.Store.Head(ctx)
+	head, err := p.store.Head(ctx)
 	if err != nil {
 		return &StoreError{err}
 	}
-	snap := &snapshot{last: head.Last, followed: s.ev.Followed, resting: map[string]bool{}}
+	snap := &snapshot{last: head.Last, followed: s.ev.Followed, resting: map[string]bool{}, back: map[int64]bool{}}
 	if err := snap.describes(ctx, p, s.ev.At); err != nil {
 		return err
 	}
@@ -44,6 +47,9 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 		if filled, err = p.fill(ctx, snap, size); err != nil {
 			return err
 		}
+	}
+	if snap.sample, err = p.startSample(ctx, snap.live); err != nil {
+		return err
 	}
 	p.snap = snap
 	p.report.Snapshots++
@@ -54,7 +60,7 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 // fill makes a table for about size records and enters all of them. It reports whether
 // they fit. Records with a task are to be looked up.
 func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled bool, err error) {
-	records, err := p.h.Store.Fingerprints(ctx, p.key)
+	records, err := p.store.Fingerprints(ctx, p.key)
 	if err != nil {
 		return false, &StoreError{err}
 	}
@@ -69,7 +75,7 @@ func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled boo
 		}
 		snap.live++
 	}
-	for t, err := range p.h.Store.Tasks(ctx, p.key, "") {
+	for t, err := range p.store.Tasks(ctx, p.key, "") {
 		if err != nil {
 			return false, &StoreError{err}
 		}
@@ -86,14 +92,15 @@ func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 		return &sourceError{errors.New("the source ended a snapshot that it did not begin")}
 	}
 	p.skip(s)
-	w := &sweeper{pipe: p, snap: snap, end: &s.ev, batch: NewBatch(p.key)}
-	if s.ev.Complete && !p.broken && !p.stuck {
+	w := &sweeper{pipe: p, snap: snap, documents: p.docs.take(), end: &s.ev, batch: NewBatch(p.key)}
+	if (s.ev.Complete || s.ev.Whole) && !p.broken && !p.stuck {
 		began := time.Now()
 		if err := w.sweep(ctx); err != nil {
 			return err
 		}
 		p.step(ctx, "sweep", 0, began)
 	}
+	p.endSample(w.batch)
 	p.snap = nil
 	snap.keepNote(w.batch)
 	p.resume(s)
@@ -108,56 +115,74 @@ func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 // list, or withholds these deletions.
 type sweeper struct {
 	*pipe
-	snap  *snapshot
-	end   *Event
-	why   *GuardError // why deletions are withheld; if nil, they are carried out
-	batch *Batch
+	snap      *snapshot
+	documents []ListedDocument
+	end       *Event
+	why       *GuardError // why deletions are withheld; if nil, they are carried out
+	batch     *Batch
 }
 
+// sweep deletes the records that a complete snapshot did not list, and ends the tasks
+// that it or a whole one did not.
 func (w *sweeper) sweep(ctx context.Context) error {
-	gone, err := w.count(ctx)
+	if w.end.Complete {
+		if err := w.sweepRecords(ctx); err != nil {
+			return err
+		}
+	}
+	if !w.report.readAll() {
+		return nil
+	}
+	return w.sweepTasks(ctx)
+}
+
+func (w *sweeper) sweepRecords(ctx context.Context) error {
+	before, err := w.documentNotes(ctx)
 	if err != nil {
+		return err
+	}
+	lost := w.lost(before)
+	if err := w.count(ctx, lost); err != nil {
 		return err
 	}
 	memory, err := w.guardMemory(ctx)
 	if err != nil {
 		return &StoreError{err}
 	}
-	w.why = w.guard(gone, memory)
+	documents := w.doubtDocuments(before, lost)
+	w.why = w.guard(lost.gone, memory, documents)
 	if w.why != nil {
 		w.withhold(w.why)
 		memory.Withheld = &w.end.Options
 	} else {
 		memory.believe(w.end.Options, w.snap.live)
-		w.deletes.Add(gone)
+		w.deletes.Add(lost.gone)
 	}
-	w.batch.State = memory.state(w.key) // with the first deletions
-	if gone > 0 {
-		if err := w.removeGone(ctx); err != nil {
-			return err
-		}
-	}
+	w.batch.set(guardKey(w.key), memory) // with the first deletions
 	if w.report.readAll() {
-		if err := w.sweepTasks(ctx); err != nil {
+		if err := w.keepDocuments(ctx, documents); err != nil {
 			return err
 		}
 	}
-	return nil
+	if lost.gone == 0 {
+		return nil
+	}
+	return w.removeGone(ctx)
 }
 
 // isGone reports whether the snapshot deletes a record: it does not list the record,
 // which was there before it began and has not changed after the moment it describes. A
 // record is not gone if a task that the snapshot does not end has a later state of it.
 func (w *sweeper) isGone(rec *Brief, waiting *Task) bool {
-	return rec.Live() && rec.Seq <= w.snap.last && !notBefore(w.believed(rec.Stated.time()), w.snap.sweptUntil()) && !w.snap.table.seen(rec.ID) &&
-		(waiting == nil || waiting.Kind == TaskWithheld || w.ends(w.snap, waiting))
+	return rec.Live() && rec.Seq <= w.snap.last && !w.snap.stands(w.believed(rec.Stated.time())) && !w.snap.table.seen(rec.ID) &&
+		(waiting == nil || waiting.Kind == TaskWithheld || waiting.lags() || w.ends(w.snap, waiting))
 }
 
 // eachGone calls f with every record that is gone, and with its task; nil if it has none.
 func (w *sweeper) eachGone(ctx context.Context, f func(rec *Brief, waiting *Task) error) error {
 	tasks := w.taskCursor(ctx)
 	defer tasks.stop()
-	for rec, err := range w.h.Store.Briefs(ctx, w.key, "") {
+	for rec, err := range w.store.Briefs(ctx, w.key, "") {
 		if err != nil {
 			return &StoreError{err}
 		}
@@ -175,12 +200,14 @@ func (w *sweeper) eachGone(ctx context.Context, f func(rec *Brief, waiting *Task
 	return nil
 }
 
-func (w *sweeper) count(ctx context.Context) (gone int64, err error) {
+func (w *sweeper) count(ctx context.Context, l *lost) error {
 	if w.snap.table.allSeen() {
-		return 0, nil
+		return nil
 	}
-	err = w.eachGone(ctx, func(*Brief, *Task) error { gone++; return nil })
-	return gone, err
+	return w.eachGone(ctx, func(rec *Brief, _ *Task) error {
+		l.add(rec)
+		return nil
+	})
 }
 
 // skip counts the skipped entries that an event reports.
@@ -249,30 +276,53 @@ func (w *sweeper) remove(rec *Record, waiting *Task) {
 }
 
 // sweepTasks ends the tasks of earlier runs to get resources that are no longer listed.
-// It does not ask the guard: a later listing that has the resource stores a task again.
+// If the snapshot is not complete, those of live records stay: they have a later state of
+// what is held. It does not ask the guard: a later listing that has the resource stores a
+// task again.
 func (w *sweeper) sweepTasks(ctx context.Context) error {
-	if w.dry != nil {
-		snap := w.snap
-		w.dry.store.ended = func(t *Task) bool { return w.ends(snap, t) }
-		return nil
-	}
-	for t, err := range w.h.Store.Tasks(ctx, w.key, "") {
+	tasks := make([]Task, 0, planBatch)
+	for t, err := range w.store.Tasks(ctx, w.key, "") {
 		if err != nil {
 			return &StoreError{err}
 		}
 		if !w.ends(w.snap, &t) {
 			continue
 		}
-		w.batch.Done = append(w.batch.Done, TaskRef{ID: t.Resource.ID, N: t.N})
-		if err := w.flushFull(ctx); err != nil {
+		if tasks = append(tasks, t); len(tasks) < planBatch {
+			continue
+		}
+		if err := w.endTasks(ctx, tasks); err != nil {
 			return err
 		}
+		tasks = tasks[:0]
 	}
-	return nil
+	return w.endTasks(ctx, tasks)
 }
 
-// ends reports whether a complete snapshot ends a task to get: an earlier run has stored
-// it, the snapshot does not list its id, and its change is before the snapshot's moment.
+func (w *sweeper) endTasks(ctx context.Context, tasks []Task) error {
+	ids := make([]string, len(tasks))
+	for i := range tasks {
+		ids[i] = tasks[i].Resource.ID
+	}
+	records, err := w.recordsOf(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for i := range tasks {
+		switch n := tasks[i].N; {
+		case records[i].Live() && !w.end.Complete:
+		case w.dry != nil:
+			w.dry.store.ended[n] = true
+		default:
+			w.batch.Done = append(w.batch.Done, TaskRef{ID: ids[i], N: n})
+		}
+	}
+	return w.flushFull(ctx)
+}
+
+// ends reports whether a snapshot that listed everything ends a task to get: an earlier
+// run has stored it, the snapshot does not list its id, and its change is before the
+// snapshot's moment.
 func (r *run) ends(s *snapshot, t *Task) bool {
 	if t.Kind != TaskGet || t.Run == r.id || s.table.seen(t.Resource.ID) || s.resting[t.Resource.ID] {
 		return false
@@ -295,6 +345,14 @@ func (w *sweeper) flush(ctx context.Context) error {
 	}
 	w.batch = NewBatch(w.key)
 	return err
+}
+
+// set sets a value of the State, in JSON. It consists of numbers, times and strings.
+func (b *Batch) set(key string, value any) {
+	if b.State == nil {
+		b.State = map[string][]byte{}
+	}
+	b.State[key], _ = json.Marshal(value)
 }
 
 func (b *Batch) empty() bool {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -15,7 +16,7 @@ import (
 // findTasks notes whether the source has any tasks. If it has none, the run does not look
 // them up.
 func (r *run) findTasks(ctx context.Context) error {
-	for _, err := range r.h.Store.Tasks(ctx, r.key, "") {
+	for _, err := range r.store.Tasks(ctx, r.key, "") {
 		if err != nil {
 			return err
 		}
@@ -34,7 +35,7 @@ type taskCursor struct {
 }
 
 func (r *run) taskCursor(ctx context.Context) *taskCursor {
-	next, stop := iter.Pull2(r.h.Store.Tasks(ctx, r.key, ""))
+	next, stop := iter.Pull2(r.store.Tasks(ctx, r.key, ""))
 	return &taskCursor{next: next, stop: stop, more: true}
 }
 
@@ -92,12 +93,68 @@ func (p *pipe) rest(s *slot) decision {
 // isGone reports whether the task is parked because the server has removed the resource.
 func (t *Task) isGone() bool { return t.Kind == TaskGet && t.Parked && t.Gone }
 
-// postpone stores a slot as a task, for a later run or for Work.
+// postpone stores a slot as a task, for a later run or for Work. One of a sample is
+// unchanged instead, unless the run gets nothing itself.
 func (p *pipe) postpone(s *slot) {
+	if s.sample != nil && p.maxGets > 0 {
+		s.outcome, s.sample = OutcomeUnchanged, nil // there will be others
+		return
+	}
 	s.outcome = OutcomeDeferred
 	if s.task == nil {
 		s.todo = p.newTask(s)
 	}
+}
+
+// lags reports whether the record already has what the server sent for the task.
+func (t *Task) lags() bool { return !t.Since.IsZero() }
+
+// maxLag is how long a server is asked for bytes that are those of before a change.
+const maxLag = 30 * 24 * time.Hour
+
+// lagging returns the task that asks again for bytes that are still those of before the
+// change that the event states; nil if it is not needed. Each wait is half as long as the
+// time that has passed since then.
+func (p *pipe) lagging(s *slot, next *Record) *Task {
+	stated, held := next.Stated.time(), s.rec.Stated.time()
+	if p.twoLists {
+		stated, held = p.times(s)
+	}
+	var before *Task // the one that has asked so far
+	for _, t := range []*Task{s.task, s.waiting} {
+		if t != nil && t.lags() {
+			before = t
+		}
+	}
+	announced := !stated.IsZero() && !held.IsZero() && !stated.Overlaps(held)
+	if p.twoLists && s.rec.Stated.At == s.rec.Stated.Modified { // held may be of the other list
+		announced = announced && !mayMeanElsewhere(stated, held)
+	}
+	if p.h.Sample < 0 || !s.rec.Live() || s.ev.identifies() || s.ev.Open != nil || len(next.Bodies) == 0 {
+		return nil
+	}
+	same := slices.EqualFunc(s.rec.Bodies, next.Bodies, sameBytes)
+	switch {
+	case same && (announced || before != nil):
+	case announced && before != nil: // these may be the bytes of the change before
+	default:
+		return nil
+	}
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	t := p.newTask(s)
+	t.Attempts, t.Gone, t.Since = 0, false, now
+	if before != nil && !announced {
+		t.Since = before.Since
+	}
+	if s.task != nil {
+		t.N = s.task.N // unless a later event has replaced it
+	}
+	age := now.Sub(t.Since)
+	if age > maxLag {
+		return nil
+	}
+	t.Due = now.Add(max(age/2, time.Microsecond))
+	return t
 }
 
 // time returns the time of the change that a task stands for; zero if it is not stated.
@@ -124,7 +181,8 @@ func (r *run) retryTask(s *slot, err error) *Task {
 	}
 	t.Error = err.Error()
 	var wait time.Duration
-	if errors.Is(err, ErrNotYet) {
+	var withheld *GuardError
+	if errors.Is(err, ErrNotYet) || errors.As(err, &withheld) {
 		t.Parked = s.earlier().Parked
 	} else {
 		r.countAttempt(t, errors.Is(err, websync.ErrGone))

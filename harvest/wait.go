@@ -14,8 +14,7 @@ const pollLog = time.Second
 // read before, or has a new generation, and returns the present Head. It reads the Head
 // once a second. A Store may have a method LogChanged() <-chan struct{}, which returns a
 // channel that is closed after the next change of the log that the Store notices: then
-// WaitLog reads the Head at once. The Stores of package kvstore notice the commits of
-// their own process.
+// WaitLog reads the Head at once. A [Catalog] notices the commits of its own process.
 //
 // A program that follows the log reads the Head first, so that nothing is missed:
 //

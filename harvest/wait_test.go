@@ -50,7 +50,7 @@ func TestWaitLog(t *testing.T) {
 				require.Zero(t, time.Since(began), "the log has passed the Head already")
 
 				change(func() {
-					_, err := w.store.(harvest.Maintainer).Compact(t.Context())
+					_, err := w.store.Compact(t.Context())
 					require.NoError(t, err)
 				})
 				compacted, err := harvest.WaitLog(t.Context(), catalog, head)

@@ -110,7 +110,7 @@ func (w *world) meanwhile(s harvest.Source) {
 	var once sync.Once
 	w.site.before = func(string) {
 		once.Do(func() {
-			h := harvest.Harvester{Store: w.store}
+			h := harvest.Harvester{Sample: -1, Catalog: w.store}
 			_, err := h.List(w.Context(), s)
 			require.NoError(w, err)
 		})

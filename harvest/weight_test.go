@@ -44,7 +44,7 @@ func (v *verbose) Events(context.Context, *harvest.Run) iter.Seq2[harvest.Event,
 func TestLongDescriptions(t *testing.T) {
 	src := &verbose{n: 24, each: 2 << 20}
 	largest := 0
-	h := &harvest.Harvester{Store: memstore.New(), Bodies: harvest.SkipBodies, Hooks: &harvest.Hooks{
+	h := &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New()), Bodies: harvest.SkipBodies, Hooks: &harvest.Hooks{
 		Commit: func(_ context.Context, c harvest.CommitInfo) {
 			src.committed.Add(int64(c.Puts))
 			largest = max(largest, c.Puts)

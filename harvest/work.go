@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"sync"
 	"time"
 
@@ -71,19 +72,20 @@ type worker struct {
 
 	limit int       // of open
 	taken time.Time // when the worker last took tasks
+	more  bool      // there were tasks that are due, in whosever hand
 
 	mu sync.Mutex
 	// inHand has the tasks in hand by taskHash; false if the bodies were obtained and the
 	// Commit is still to come.
 	inHand  map[uint64]bool
 	open    int             // how many of them are true
-	done    map[uint64]bool // tasks carried out since taken, by Task.N
+	left    map[uint64]bool // by taskHash: tasks of hosts that the run leaves alone
 	changed chan struct{}   // holds a token after each change
 }
 
 func newWorker(r *run, number int) *worker {
 	few := min(4*r.concurrency(), r.window())
-	return &worker{run: r, number: number, limit: few, inHand: map[uint64]bool{}, done: map[uint64]bool{}, changed: make(chan struct{}, 1)}
+	return &worker{run: r, number: number, limit: few, inHand: map[uint64]bool{}, left: map[uint64]bool{}, changed: make(chan struct{}, 1)}
 }
 
 // claimWork claims the first number that no other worker of the source holds.
@@ -102,7 +104,7 @@ func (r *run) claimWork(ctx context.Context) (*Claim, error) {
 // workBeside is work under a second claim, while the run also holds that of the source.
 // If no task is due, it does nothing.
 func (r *run) workBeside(ctx context.Context) error {
-	tasks, err := r.h.Store.Due(ctx, r.key, r.dueNow(), 1)
+	tasks, err := r.store.Due(ctx, r.key, r.dueNow(), 1)
 	if err != nil || len(tasks) == 0 {
 		return err
 	}
@@ -110,7 +112,7 @@ func (r *run) workBeside(ctx context.Context) error {
 		return err
 	}
 	r.goBeside(ctx, func(ctx context.Context) {
-		r.keepClaim(ctx, func(ctx context.Context) error { return r.h.Store.Renew(ctx, r.workClaim) })
+		r.keepClaim(ctx, func(ctx context.Context) error { return r.store.Renew(ctx, r.workClaim) })
 	})
 	return r.work(ctx)
 }
@@ -125,7 +127,7 @@ func (r *run) work(ctx context.Context) error {
 	r.hasTasks.Store(true)
 	err := r.pipe(ctx, -1, func(ctx context.Context, give func(*slot) error) error {
 		var n int64
-		for !r.spent() {
+		for !r.overdone() {
 			if err := w.waitForRoom(ctx); err != nil {
 				return err
 			}
@@ -144,8 +146,14 @@ func (r *run) work(ctx context.Context) error {
 			if len(tasks) > 0 {
 				continue
 			}
-			if idle {
+			if idle && !(r.h.Wait && w.more) {
 				return nil
+			}
+			if idle { // others have them
+				if err := sleep(ctx, pollClaim); err != nil {
+					return err
+				}
+				continue
 			}
 			n++
 			if err := give(newSlot(n, Event{Kind: Mark})); err != nil {
@@ -201,20 +209,19 @@ func (w *worker) take(ctx context.Context) ([]Task, error) {
 	w.adapt()
 	if r.dry != nil {
 		// each task once, also those that a worker has in hand
-		return r.h.Store.Due(ctx, r.key, r.dueNow(), w.limit)
+		return r.store.Due(ctx, r.key, r.dueNow(), w.limit)
 	}
 	for {
-		saved, err := r.h.Store.State(ctx, workKey(r.key))
+		saved, err := r.store.State(ctx, workKey(r.key))
 		if err != nil {
 			return nil, &StoreError{err}
 		}
 		others := parseHandList(saved)
 		delete(others, w.number)
 		w.mu.Lock()
-		mine, done, n := w.hashes(), w.done, w.limit-w.open
-		w.done = map[uint64]bool{}
+		mine, n := w.hashes(), w.limit-w.open
 		w.mu.Unlock()
-		tasks, err := w.find(ctx, others, mine, done, n)
+		tasks, err := w.find(ctx, others, mine, n)
 		if err != nil || len(tasks) == 0 {
 			return nil, err
 		}
@@ -222,7 +229,7 @@ func (w *worker) take(ctx context.Context) ([]Task, error) {
 			mine = binary.BigEndian.AppendUint64(mine, taskHash(tasks[i].Resource.ID))
 		}
 		others[w.number] = mine
-		err = r.h.Store.Swap(ctx, workKey(r.key), saved, others.bytes())
+		err = r.store.Swap(ctx, workKey(r.key), saved, others.bytes())
 		if errors.Is(err, websync.ErrConflict) {
 			continue
 		}
@@ -236,22 +243,30 @@ func (w *worker) take(ctx context.Context) ([]Task, error) {
 
 // find returns at most n tasks that are due and that no worker has in hand. If there are
 // none, it removes dead workers from others and looks again.
-func (w *worker) find(ctx context.Context, others handList, mine []byte, done map[uint64]bool, n int) ([]Task, error) {
+func (w *worker) find(ctx context.Context, others handList, mine []byte, n int) ([]Task, error) {
 	r := w.run
 	for {
 		inHand := map[uint64]bool{}
 		handList{w.number: mine}.addTo(inHand)
 		others.addTo(inHand)
-		tasks, err := r.h.Store.Due(ctx, r.key, r.dueNow(), n+len(inHand))
+		w.mu.Lock()
+		left := maps.Clone(w.left)
+		w.mu.Unlock()
+		tasks, err := r.store.Due(ctx, r.key, r.dueNow(), n+len(inHand)+len(left))
 		if err != nil {
 			return nil, &StoreError{err}
 		}
+		w.more = false
 		var free []Task
 		for i := range tasks {
-			switch t := &tasks[i]; {
-			case inHand[taskHash(t.Resource.ID)]:
-			case done[t.N]:
-				return nil, &StoreError{fmt.Errorf("a Due returned task %d of %.200q again when it was done", t.N, t.Resource.ID)}
+			t := &tasks[i]
+			hash := taskHash(t.Resource.ID)
+			if left[hash] {
+				continue
+			}
+			w.more = true
+			switch {
+			case inHand[hash]:
 			case len(free) < n:
 				free = append(free, *t)
 			}
@@ -274,7 +289,7 @@ func (w *worker) dropDead(ctx context.Context, others handList) (dropped bool, e
 			continue
 		}
 		if err == nil {
-			err = w.run.h.Store.Release(ctx, claim)
+			err = w.run.store.Release(ctx, claim)
 		}
 		if err != nil {
 			return false, &StoreError{err}
@@ -288,7 +303,7 @@ func (w *worker) dropDead(ctx context.Context, others handList) (dropped bool, e
 // leave removes the worker from the list.
 func (w *worker) leave(ctx context.Context) error {
 	for {
-		saved, err := w.run.h.Store.State(ctx, workKey(w.run.key))
+		saved, err := w.run.store.State(ctx, workKey(w.run.key))
 		if err != nil {
 			return err
 		}
@@ -297,7 +312,7 @@ func (w *worker) leave(ctx context.Context) error {
 			return nil
 		}
 		delete(list, w.number)
-		if err := w.run.h.Store.Swap(ctx, workKey(w.run.key), saved, list.bytes()); !errors.Is(err, websync.ErrConflict) {
+		if err := w.run.store.Swap(ctx, workKey(w.run.key), saved, list.bytes()); !errors.Is(err, websync.ErrConflict) {
 			return err
 		}
 	}
@@ -340,9 +355,6 @@ func (w *worker) note(s *slot, committed bool) {
 	}
 	if committed {
 		delete(w.inHand, hash)
-		if s.todo != nil || s.done != nil { // rather than left to a later run
-			w.done[s.task.N] = true
-		}
 	}
 	w.mu.Unlock()
 	select {

@@ -3,6 +3,7 @@ package harvest_test
 import (
 	"context"
 	"errors"
+	"io"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -48,9 +49,9 @@ func (f *workerFetcher) Fetch(ctx context.Context, req *harvest.Request) (*harve
 }
 
 // tasked lists n pages in a store, for workers to get.
-func tasked(t *testing.T, store harvest.Store, n int) *world {
+func tasked(t *testing.T, store *harvest.Catalog, n int) *world {
 	w := &world{T: t, site: newSite(), store: store}
-	w.h.Store, w.h.Fetcher = store, w.site
+	w.h.Catalog, w.h.Fetcher = store, w.site
 	w.list(snapshot(w.numbered(n)...))
 	require.Len(t, w.tasks(), n)
 	return w
@@ -58,13 +59,13 @@ func tasked(t *testing.T, store harvest.Store, n int) *world {
 
 // openWorkFile returns a function that opens the same file each time, as another process
 // would.
-func openWorkFile(t *testing.T) func() *sqlitestore.Store {
+func openWorkFile(t *testing.T) func() (*harvest.Catalog, io.Closer) {
 	name := filepath.Join(t.TempDir(), "store.db")
-	return func() *sqlitestore.Store {
-		store, err := sqlitestore.Open(t.Context(), name, nil)
+	return func() (*harvest.Catalog, io.Closer) {
+		db, err := sqlitestore.Open(t.Context(), name, nil)
 		require.NoError(t, err)
-		t.Cleanup(func() { store.Close() })
-		return store
+		t.Cleanup(func() { db.Close() })
+		return harvest.NewCatalog(db), db
 	}
 }
 
@@ -94,11 +95,11 @@ func (b *barrier) wait() {
 // answered before each worker has made one.
 func TestWorkersShare(t *testing.T) {
 	const workers, n = 4, 200
-	shared := memstore.New()
+	shared := harvest.NewCatalog(memstore.New())
 	sqlite := openWorkFile(t)
-	for name, open := range map[string]func() harvest.Store{
-		"memstore":    func() harvest.Store { return shared },
-		"sqlitestore": func() harvest.Store { return sqlite() },
+	for name, open := range map[string]func() *harvest.Catalog{
+		"memstore":    func() *harvest.Catalog { return shared },
+		"sqlitestore": func() *harvest.Catalog { c, _ := sqlite(); return c },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := tasked(t, open(), n)
@@ -108,7 +109,7 @@ func TestWorkersShare(t *testing.T) {
 			reports := make([]*harvest.Report, workers)
 			for i := range workers {
 				f := &workerFetcher{counter: count, site: w.site, first: started.wait}
-				h := harvest.Harvester{Store: open(), Fetcher: f, Concurrency: 2}
+				h := harvest.Harvester{Sample: -1, Catalog: open(), Fetcher: f, Concurrency: 2}
 				ended.Go(func() {
 					defer started.open() // a worker that fails must not block the others
 					var err error
@@ -152,40 +153,26 @@ type mortal struct {
 
 var errDead = errors.New("the process is dead")
 
-func (m *mortal) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
-	if m.dead.Load() {
-		return nil, errDead
-	}
-	return m.Store.Commit(ctx, c, b)
-}
-
-func (m *mortal) Renew(ctx context.Context, c *harvest.Claim) error {
+func (m *mortal) Update(ctx context.Context, fn func(harvest.Tx) error) error {
 	if m.dead.Load() {
 		return errDead
 	}
-	return m.Store.Renew(ctx, c)
+	return m.Store.Update(ctx, fn)
 }
 
-func (m *mortal) Release(ctx context.Context, c *harvest.Claim) error {
-	if m.dead.Load() {
-		return errDead
-	}
-	return m.Store.Release(ctx, c)
-}
-
-func (m *mortal) Swap(ctx context.Context, key string, old, new []byte) error {
-	if m.dead.Load() {
-		return errDead
-	}
-	return m.Store.Swap(ctx, key, old, new)
-}
-
-// die has a worker claim tasks, make 5 or 6 requests, and be killed. It takes 8 tasks, and
-// before its end it may take more, up to twice as many that no request was made for. With
-// the 4 that were answered, these are at most mostHeld.
-func (w *world) die(store harvest.Store, count *counter) {
+// die has a worker claim tasks, make 5 or 6 requests, and be killed. It takes 8 tasks,
+// and before its end it may take more, up to twice as many that no request was made for.
+// With the 4 that were answered, these are at most mostHeld.
+func (w *world) die(store *harvest.Catalog, count *counter) {
 	ctx, cancel := context.WithCancel(w.Context())
-	m := &mortal{Store: store}
+	m := &mortal{Store: harvest.StoreOf(store)}
+	catalog := harvest.NewCatalog(m)
+	if o, ok := m.Store.(harvest.Owners); ok {
+		catalog = harvest.NewCatalog(struct {
+			*mortal
+			harvest.Owners
+		}{m, o})
+	}
 	f := &workerFetcher{counter: count, site: w.site}
 	f.each = func() {
 		if f.total.Load() >= 5 {
@@ -193,7 +180,7 @@ func (w *world) die(store harvest.Store, count *counter) {
 			cancel()
 		}
 	}
-	h := harvest.Harvester{Store: m, Fetcher: f, Concurrency: 2}
+	h := harvest.Harvester{Sample: -1, Catalog: catalog, Fetcher: f, Concurrency: 2}
 	_, err := h.Work(ctx, harvest.Of(src))
 	require.Error(w, err)
 }
@@ -204,7 +191,7 @@ const mostHeld = 4 + 16
 func TestDeadWorker(t *testing.T) {
 	const n = 50
 	setUp := func(t *testing.T) (*world, *counter) {
-		w := tasked(t, memstore.New(), n)
+		w := tasked(t, harvest.NewCatalog(memstore.New()), n)
 		count := &counter{n: map[string]int{}}
 		w.die(w.store, count)
 		return w, count
@@ -222,10 +209,20 @@ func TestDeadWorker(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, value)
 	}
+	t.Run("a run that waits", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w, count := setUp(t)
+			h := harvest.Harvester{Sample: -1, Catalog: w.store, Fetcher: &workerFetcher{counter: count, site: w.site}, Wait: true}
+			r, err := h.Work(t.Context(), harvest.Of(src))
+			require.NoError(t, err)
+			require.True(t, r.InStep())
+			check(t, w, count)
+		})
+	})
 	t.Run("a later run", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w, count := setUp(t)
-			h := harvest.Harvester{Store: w.store, Fetcher: &workerFetcher{counter: count, site: w.site}}
+			h := harvest.Harvester{Sample: -1, Catalog: w.store, Fetcher: &workerFetcher{counter: count, site: w.site}}
 			r, err := h.Work(t.Context(), harvest.Of(src))
 			require.NoError(t, err)
 			require.NotZero(t, r.Created)
@@ -244,7 +241,7 @@ func TestDeadWorker(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			w, count := setUp(t)
 			f := &workerFetcher{counter: count, site: w.site, each: func() { time.Sleep(10 * time.Second) }}
-			h := harvest.Harvester{Store: w.store, Fetcher: f, Concurrency: 2}
+			h := harvest.Harvester{Sample: -1, Catalog: w.store, Fetcher: f, Concurrency: 2}
 			_, err := h.Work(t.Context(), harvest.Of(src))
 			require.NoError(t, err)
 			check(t, w, count)
@@ -252,12 +249,13 @@ func TestDeadWorker(t *testing.T) {
 	})
 	t.Run("sqlitestore", func(t *testing.T) {
 		open := openWorkFile(t)
-		w := tasked(t, open(), n)
+		first, _ := open()
+		w := tasked(t, first, n)
 		count := &counter{n: map[string]int{}}
-		store := open()
+		store, db := open()
 		w.die(store, count)
-		require.NoError(t, store.Close())
-		h := harvest.Harvester{Store: w.store, Fetcher: &workerFetcher{counter: count, site: w.site}}
+		require.NoError(t, db.Close())
+		h := harvest.Harvester{Sample: -1, Catalog: w.store, Fetcher: &workerFetcher{counter: count, site: w.site}}
 		_, err := h.Work(t.Context(), harvest.Of(src))
 		require.NoError(t, err)
 		check(t, w, count)
@@ -267,8 +265,8 @@ func TestDeadWorker(t *testing.T) {
 // TestWorkStateLost works without the state that lists the tasks of other workers: a task
 // that is carried out twice is a conflict, and does no harm.
 func TestWorkStateLost(t *testing.T) {
-	w := tasked(t, memstore.New(), 40)
-	other := harvest.Harvester{Store: w.store, Fetcher: w.site}
+	w := tasked(t, harvest.NewCatalog(memstore.New()), 40)
+	other := harvest.Harvester{Sample: -1, Catalog: w.store, Fetcher: w.site}
 	var once sync.Once
 	f := &workerFetcher{counter: &counter{n: map[string]int{}}, site: w.site, each: func() {
 		once.Do(func() {
@@ -281,7 +279,7 @@ func TestWorkStateLost(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}}
-	h := harvest.Harvester{Store: w.store, Fetcher: f, Concurrency: 1}
+	h := harvest.Harvester{Sample: -1, Catalog: w.store, Fetcher: f, Concurrency: 1}
 	r, err := h.Work(t.Context(), harvest.Of(src))
 	require.NoError(t, err)
 	require.NotZero(t, r.History)

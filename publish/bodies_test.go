@@ -11,7 +11,6 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/testkit"
 )
@@ -23,8 +22,8 @@ func own(id string) *websync.Item {
 }
 
 // catalog returns a Store with one body for each id, put in the order of the ids.
-func catalog(t testing.TB, texts map[string]string) *kvstore.Store {
-	store := memstore.New()
+func catalog(t testing.TB, texts map[string]string) *harvest.Catalog {
+	store := harvest.NewCatalog(memstore.New())
 	for _, id := range slices.Sorted(maps.Keys(texts)) {
 		put(t, store, "a", websync.Item{Resource: websync.Resource{ID: id}}, map[string]string{"content": texts[id]})
 	}
@@ -32,7 +31,7 @@ func catalog(t testing.TB, texts map[string]string) *kvstore.Store {
 }
 
 // put commits a record with bodies of the given names and texts.
-func put(t testing.TB, store harvest.Store, source string, item websync.Item, texts map[string]string) {
+func put(t testing.TB, store *harvest.Catalog, source string, item websync.Item, texts map[string]string) {
 	var bytes []string
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
 		link := item.Resource.Content
@@ -46,7 +45,7 @@ func put(t testing.TB, store harvest.Store, source string, item websync.Item, te
 }
 
 func TestBodies(t *testing.T) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	now := time.Date(2024, 5, 6, 7, 8, 9, 123456000, time.UTC)
 	store.Now = func() time.Time { return now }
 	stated := func(text string) websync.Datetime {
@@ -111,7 +110,7 @@ func TestBodies(t *testing.T) {
 
 func TestBodiesOfOneURL(t *testing.T) {
 	const path = "/r/urn=3Ax~content"
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	for _, source := range []string{"f", "d", "b", "e"} {
 		put(t, store, source, websync.Item{Resource: websync.Resource{ID: "urn:x"}}, map[string]string{"content": source})
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
@@ -70,9 +71,9 @@ func TestWriteDirChecksSettings(t *testing.T) {
 
 func TestCheckOfBodies(t *testing.T) {
 	check := func(p websync.Publisher) error { return Join(p).(Checker).Check() }
-	assert.NoError(t, check(Bodies(memstore.New(), locator)))
+	assert.NoError(t, check(Bodies(harvest.NewCatalog(memstore.New()), locator)))
 	assert.ErrorContains(t, check(Bodies(nil, locator)), "Catalog")
-	assert.ErrorContains(t, check(Bodies(memstore.New(), nil)), "Locator")
+	assert.ErrorContains(t, check(Bodies(harvest.NewCatalog(memstore.New()), nil)), "Locator")
 	assert.ErrorContains(t, check(nil), "Publisher 1 of 1 is nil")
 }
 

@@ -2,24 +2,19 @@
 //
 // # Serving
 //
-// A [Handler] answers GET and HEAD (RFC 9110) with the documents of one or several
-// Publishers:
+// A [Site] is a Catalog, a base URL and the sources that are the publisher's own. It
+// gives Publishers what they share, and a [Handler] answers GET and HEAD (RFC 9110) with
+// their documents and with the bodies:
 //
-//	http.Handle("/", &publish.Handler{Publishers: []websync.Publisher{
-//		list, feed, // e.g. a sitemap and an Atom feed
-//		publish.Bodies(store, locator),
+//	site := &publish.Site{Catalog: catalog, Base: base, Own: []string{files.Key()}}
+//	http.Handle("/", site.Handler(
+//		&sitemap.Publisher{}, &atom.Publisher{Author: author},
 //		publish.Text("/robots.txt", "User-agent: *\nDisallow: /private/\n"),
-//	}})
+//	))
 //
-// The Publishers of a site and Bodies share a Locator, which gives bodies their URLs. It
-// reserves the paths of all lists, so that no body gets one of them:
-//
-//	list := &sitemap.Publisher{Catalog: store, Base: base}
-//	feed := &atom.Publisher{Catalog: store, Base: base, Author: author}
-//	locator := websync.PathLocator{Base: base, Own: []string{files.Key()}, Reserved: func(path string) bool {
-//		return list.Reserved(path) || feed.Reserved(path)
-//	}}
-//	list.Locator, feed.Locator = locator, locator
+// Its Publishers and [Bodies] share a Locator, which gives bodies their URLs. It reserves
+// the paths of all lists, so that no body gets one of them. A site that needs another
+// Locator sets the [websync.Place] of each Publisher, and makes the Handler itself.
 //
 // # Links
 //
@@ -48,8 +43,8 @@
 // # Files
 //
 // [WriteDir] writes the same bytes as files below a directory. It can be stopped anywhere
-// without leaving a link to a missing file. With a Catalog of [Freeze] all files are of
-// one state, also while a harvest goes on.
+// without leaving a link to a missing file. With [Site.WriteDir], or a Catalog of
+// [Freeze], all files are of one state, also while a harvest goes on.
 //
 // # Publishers
 //

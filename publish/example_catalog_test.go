@@ -35,8 +35,8 @@ func Example_catalog() {
 	}
 	own := websync.PathLocator{Base: base, Own: []string{"register"}}
 	site := publish.Join(
-		&sitemap.Publisher{Catalog: &register, Base: base, Locator: own},
-		&atom.Publisher{Catalog: &register, Base: base, Locator: own, Author: websync.Person{Name: "Board"}},
+		&sitemap.Publisher{Place: websync.Place{Catalog: &register, Base: base, Locator: own}},
+		&atom.Publisher{Place: websync.Place{Catalog: &register, Base: base, Locator: own}, Author: websync.Person{Name: "Board"}},
 	)
 	for _, path := range []string{"/sitemap.xml", "/feed.atom"} {
 		doc, err := site.Document(context.Background(), path)

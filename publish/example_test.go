@@ -11,15 +11,14 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
 )
 
 // filled returns a Store that holds one page.
-func filled() *kvstore.Store {
-	store, page := memstore.New(), "<p>Hello.</p>\n"
+func filled() *harvest.Catalog {
+	store, page := harvest.NewCatalog(memstore.New()), "<p>Hello.</p>\n"
 	testkit.Fill(testkit.Must, store, "demo", []string{page}, websync.Item{
 		Resource: websync.Resource{ID: "https://example.org/hello"},
 		Bodies:   []websync.Body{{Name: "content", Link: websync.Link{Type: "text/html"}, Key: websync.SHA256([]byte(page))}},

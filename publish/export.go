@@ -77,7 +77,9 @@ func (e *RefusedError) Error() string {
 // new bodies to which no list links yet. Lists, and files that replace others, are put in
 // place when all are complete, in the order of Documents: no file links to a missing one,
 // wherever the program is killed. At the end, WriteDir removes files of earlier exports
-// whose documents no longer exist.
+// whose documents no longer exist. If a Publisher has a method Keep(file string) bool,
+// WriteDir asks it first, with the name of the file below dir: if one returns true, the
+// file stays, and a later WriteDir asks again.
 //
 // The files are of one state if the Catalog of the Publishers does not change during the
 // export: [Freeze] makes such a Catalog of any other. If it changes, lists may link to
@@ -94,6 +96,11 @@ func WriteDir(ctx context.Context, dir string, publishers ...websync.Publisher) 
 		return Written{}, err
 	}
 	e := &export{tree: t, site: site}
+	for _, p := range publishers {
+		if k, ok := p.(keeper); ok {
+			e.keepers = append(e.keepers, k)
+		}
+	}
 	err = e.run(ctx)
 	switch {
 	case err != nil:
@@ -104,12 +111,16 @@ func WriteDir(ctx context.Context, dir string, publishers ...websync.Publisher) 
 	return e.done, errors.Join(err, t.root.Close())
 }
 
+// A keeper is a Publisher that decides about files of earlier exports.
+type keeper interface{ Keep(file string) bool }
+
 // An export is one WriteDir.
 type export struct {
-	tree *tree
-	site websync.Publisher
-	plan plan
-	done Written
+	tree    *tree
+	site    websync.Publisher
+	keepers []keeper
+	plan    plan
+	done    Written
 
 	lists []planned // to be written after the documents that are opened
 	ready []newFile // to be put in place next
@@ -162,6 +173,32 @@ func (e *export) run(ctx context.Context) error {
 		return err
 	}
 	return e.writeManifest(ctx, false)
+}
+
+// keeps reports whether the file of a document that no longer exists stays.
+func (e *export) keeps(name string) bool {
+	return slices.ContainsFunc(e.keepers, func(k keeper) bool { return k.Keep(name) })
+}
+
+// writeKept writes the names of the files that stay although their documents no longer
+// exist.
+func (e *export) writeKept(b *bufio.Writer) error {
+	for name, err := range e.tree.readManifest() {
+		if err != nil {
+			return err
+		}
+		if known := e.plan.find(name); known != nil && known.state&kept != 0 || !e.keeps(name) {
+			continue
+		}
+		info, err := e.tree.lstat(name)
+		if err != nil {
+			return err
+		}
+		if info != nil && info.Mode().IsRegular() {
+			b.WriteString(name + "\n")
+		}
+	}
+	return nil
 }
 
 // makePlan decides which document becomes which file.
@@ -269,10 +306,12 @@ func (e *export) writeManifest(ctx context.Context, withOld bool) error {
 	defer w.close()
 	b := bufio.NewWriterSize(w, 64<<10)
 	b.WriteString(manifestHeader + "\n")
+	names := e.writeKept
 	if withOld {
-		if err := e.writeOldNames(b); err != nil {
-			return err
-		}
+		names = e.writeOldNames
+	}
+	if err := names(b); err != nil {
+		return err
 	}
 	for f, err := range e.plan.files(ctx) {
 		if err != nil {
@@ -466,7 +505,7 @@ func (e *export) removeCeased(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if known := e.plan.find(name); known != nil && known.state&kept != 0 {
+		if known := e.plan.find(name); known != nil && known.state&kept != 0 || e.keeps(name) {
 			continue
 		}
 		removed, err := e.tree.remove(name)

@@ -463,7 +463,7 @@ func TestAnExportThatFailsLeavesTheOneBefore(t *testing.T) {
 				dir := t.TempDir()
 				s := newShelf(t, 8, 25)
 				export := func(c websync.Catalog) error {
-					list := &sitemap.Publisher{Catalog: c, Base: "https://example.org/", PartSize: 3}
+					list := &sitemap.Publisher{Place: websync.Place{Catalog: c, Base: "https://example.org/"}, PartSize: 3}
 					locator := websync.PathLocator{Base: list.Base, Own: []string{"own"}, Reserved: list.Reserved}
 					list.Locator = locator
 					_, err := WriteDir(t.Context(), dir, list, Bodies(c, locator))
@@ -720,4 +720,30 @@ func TestPlanOfManyDocuments(t *testing.T) {
 		assert.EqualValues(t, len(manifestHeader)+1+n*(nameLength+1), info.Size())
 	}
 	assert.Less(t, most-base, uint64(n*24*5/4+1<<20), "their names are %d", n*nameLength)
+}
+
+// A keeping site decides which files of earlier exports stay.
+type keepingSite struct {
+	*site
+	keep string
+}
+
+func (k keepingSite) Keep(file string) bool { return file == k.keep }
+
+func TestWriteDirKeeps(t *testing.T) {
+	dir := t.TempDir()
+	s := newSite()
+	export := func(keep string) {
+		_, err := WriteDir(t.Context(), dir, keepingSite{s, keep})
+		require.NoError(t, err)
+	}
+	s.files(map[string]string{"/a": "a", "/b": "b", "/c": "c"})
+	export("")
+	s.files(map[string]string{"/a": "a"})
+	for range 2 {
+		export("b")
+		assert.Equal(t, map[string]string{"a": "a", "b": "b", "sitemap.txt": "/a\n"}, files(t, dir))
+	}
+	export("")
+	assert.Equal(t, map[string]string{"a": "a", "sitemap.txt": "/a\n"}, files(t, dir), "it is still known")
 }

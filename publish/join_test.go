@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
@@ -119,7 +120,7 @@ func TestRobotsLines(t *testing.T) {
 // The robots.txt of an own source is kept, and the Sitemap lines of lists follow it. A
 // robots.txt of another source is ignored.
 func TestOwnRobots(t *testing.T) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	robots := websync.Item{Resource: websync.Resource{ID: "https://example.org/robots.txt", Content: websync.Link{Type: "application/octet-stream"}}}
 	put(t, store, "a", robots, map[string]string{"content": "User-agent: *\r\nDisallow: /private/"})
 	put(t, store, "stranger", robots, map[string]string{"content": "User-agent: *\nDisallow: /\n"})

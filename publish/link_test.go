@@ -9,11 +9,12 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
 func TestLinked(t *testing.T) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	for _, source := range []string{"a", "b"} {
 		put(t, store, source, websync.Item{Resource: websync.Resource{ID: "https://example.org/" + source}}, map[string]string{"content": source})
 		put(t, store, source, websync.Item{Resource: websync.Resource{ID: "https://example.org/x" + source}}, map[string]string{"content": source})

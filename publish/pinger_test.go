@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/outgoing"
 )
@@ -213,7 +214,7 @@ func TestPingerRepeats(t *testing.T) {
 // A run sends the notices that were open when the previous run ended or was killed.
 func TestPingerRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		state := memstore.New()
+		state := harvest.NewCatalog(memstore.New())
 		pinger := func(w *web) *Pinger {
 			p := newPinger(w, "a")
 			p.State = state
@@ -256,7 +257,7 @@ func TestPingerStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWeb(map[string][]reply{"a": {{status: 200, takes: 24 * time.Hour}}})
 		p := newPinger(w, "a")
-		p.State = memstore.New()
+		p.State = harvest.NewCatalog(memstore.New())
 		stop := startRun(t, p)
 		p.Notify()
 		time.Sleep(time.Minute)
@@ -312,7 +313,7 @@ func (j *journal) Notification(_ context.Context, after string) (*websync.Docume
 // that were open when a run ended or was killed.
 func TestPingerContent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		state, j := memstore.New(), &journal{texts: []string{"old"}, most: 2}
+		state, j := harvest.NewCatalog(memstore.New()), &journal{texts: []string{"old"}, most: 2}
 		run := func(w *web) (p *Pinger, stop func()) {
 			p = newPinger(w, "s")
 			p.Hubs, p.Notifier, p.State = []string{"https://a/hub"}, j, state

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
@@ -30,8 +30,8 @@ var servedNames = []string{
 
 // servedCatalog returns a Catalog of an own and a foreign source with the same ids. Each
 // body contains its source and id.
-func servedCatalog(t *testing.T) *kvstore.Store {
-	store := memstore.New()
+func servedCatalog(t *testing.T) *harvest.Catalog {
+	store := harvest.NewCatalog(memstore.New())
 	for _, source := range []string{"own", "stranger"} {
 		for _, name := range servedNames {
 			id := "https://example.org/" + name

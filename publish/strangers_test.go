@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
@@ -23,7 +24,7 @@ var hostilePaths = []string{
 // Bodies of harvested sources are below r/, over HTTP and in files, whatever their ids.
 func TestStrangersHaveNoURLOfTheHost(t *testing.T) {
 	const base = "https://example.org"
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	for _, path := range hostilePaths {
 		put(t, store, "feed", websync.Item{Resource: websync.Resource{ID: base + path}},
 			map[string]string{"content": "hostile", "x.php": "hostile", "alternate application/x.php": "hostile"})
@@ -79,7 +80,7 @@ func TestStrangersHaveNoURLOfTheHost(t *testing.T) {
 
 // A foreign source with the id of an own resource does not hide that resource.
 func TestStrangersDoNotHideOwn(t *testing.T) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	for _, source := range []string{"a stranger", "own"} {
 		for _, id := range []string{"https://example.org/x", "urn:x", "https://example.org/%FF"} {
 			put(t, store, source, websync.Item{Resource: websync.Resource{ID: id}}, map[string]string{"content": source})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/resourcesync"
@@ -134,11 +135,12 @@ func BenchmarkWriter(b *testing.B) {
 // BenchmarkPublisher writes one Resource List of 50,000 entries from a file of SQLite.
 // The peer writes the same entries, which it has in memory.
 func BenchmarkPublisher(b *testing.B) {
-	store, err := sqlitestore.Open(b.Context(), filepath.Join(b.TempDir(), "store.db"), nil)
+	db, err := sqlitestore.Open(b.Context(), filepath.Join(b.TempDir(), "store.db"), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer store.Close()
+	defer db.Close()
+	store := harvest.NewCatalog(db)
 	var items []websync.Item
 	for i := range benchEntries {
 		e := benchEntry(i)
@@ -148,7 +150,7 @@ func BenchmarkPublisher(b *testing.B) {
 	for batch := range slices.Chunk(items, 1000) {
 		testkit.Fill(b, store, "own", nil, batch...)
 	}
-	p := &resourcesync.Publisher{Catalog: store, Base: "https://www.example.com/", PartSize: benchEntries, MD5: true}
+	p := &resourcesync.Publisher{Place: websync.Place{Catalog: store, Base: "https://www.example.com/"}, PartSize: benchEntries, MD5: true}
 	p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"own"}, Reserved: p.Reserved}
 	write := func(w io.Writer) error {
 		doc, err := p.Document(b.Context(), "/resourcelist.xml")

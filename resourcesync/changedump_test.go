@@ -27,10 +27,10 @@ func count(urls []string, suffix string) (n int) {
 
 // requested harvests a publisher, which must then be in step, and returns the URLs that
 // were requested.
-func requested(t *testing.T, store harvest.Store, p *publisher, source *resourcesync.Source) (urls []string) {
+func requested(t *testing.T, store *harvest.Catalog, p *publisher, source *resourcesync.Source) (urls []string) {
 	t.Helper()
 	fetcher := &sourcetest.Fetcher{Site: p.site()}
-	report, err := (&harvest.Harvester{Store: store, Fetcher: fetcher}).Run(t.Context(), source)
+	report, err := (&harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher}).Run(t.Context(), source)
 	require.NoError(t, err)
 	require.True(t, report.InStep(), report)
 	require.Equal(t, p.texts(), testkit.Live(t, store))
@@ -58,13 +58,13 @@ func TestChangeDumpBesides(t *testing.T) {
 			p.perPack, p.perList = 10, 7
 			p.put("first", "text")
 			p.list()
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			source := test.source
 			source.URL = sourceURL
 			if source.Include == nil {
 				requested(t, store, p, &source)
 			} else {
-				_, err := (&harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: p.site()}}).Run(t.Context(), &source)
+				_, err := (&harvest.Harvester{Sample: -1, Catalog: store, Fetcher: &sourcetest.Fetcher{Site: p.site()}}).Run(t.Context(), &source)
 				require.NoError(t, err)
 			}
 			for i := range test.changes {
@@ -72,7 +72,7 @@ func TestChangeDumpBesides(t *testing.T) {
 			}
 			p.put("first", "")
 			fetcher := &sourcetest.Fetcher{Site: p.site()}
-			report, err := (&harvest.Harvester{Store: store, Fetcher: fetcher, MaxDelete: 1}).Run(t.Context(), &source)
+			report, err := (&harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher, MaxDelete: 1}).Run(t.Context(), &source)
 			require.NoError(t, err)
 			require.True(t, report.InStep(), report)
 			if test.source.Include == nil {
@@ -101,7 +101,7 @@ func TestChangeDumpOnly(t *testing.T) {
 			p.perPack, p.noLog, p.contents = 4, true, contents
 			p.put("a", "1")
 			p.list()
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			source := &resourcesync.Source{URL: sourceURL}
 			requested(t, store, p, source)
 			for i := range 7 {
@@ -128,7 +128,7 @@ func TestListLeftBehind(t *testing.T) {
 	p := newPublisher()
 	p.put("a", "1")
 	p.list()
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	source := &resourcesync.Source{URL: sourceURL}
 	requested(t, store, p, source)
 	requested(t, store, p, source)
@@ -142,7 +142,7 @@ func TestListLeftBehind(t *testing.T) {
 	list.Body, list.ETag = strings.ReplaceAll(list.Body, "changelist.xml", "changes.xml"), `"another"`
 	site[www+"capabilitylist.xml"] = list
 	for range 2 {
-		report, err := (&harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: site}}).Run(t.Context(), source)
+		report, err := (&harvest.Harvester{Sample: -1, Catalog: store, Fetcher: &sourcetest.Fetcher{Site: site}}).Run(t.Context(), source)
 		require.NoError(t, err)
 		require.True(t, report.InStep(), report)
 		assert.Equal(t, p.texts(), testkit.Live(t, store))

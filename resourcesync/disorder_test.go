@@ -57,14 +57,14 @@ func TestDisorder(t *testing.T) {
 					p := offers("resourcelist", "resourcelist.xml", "changelist", "changelist.xml").with(pages{"resourcelist.xml": list, "changelist.xml": changeList(test.from, never, entries...)})
 					return serve(p, held("a=1 b=1 c=1 d=1"), 5)
 				}
-				store := memstore.New()
+				store := harvest.NewCatalog(memstore.New())
 				if appended { // to a list that was read before
 					harvestOnce(t, store, site(test.entries[:len(test.entries)-1]...))
 				}
 				for i := range 4 {
 					before := testkit.Log(t, store)
 					var rules []string
-					h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: site(test.entries...)}, MaxDelete: -1, Full: i > 1,
+					h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: &sourcetest.Fetcher{Site: site(test.entries...)}, MaxDelete: -1, Full: i > 1,
 						Hooks: testkit.OnFinding(func(f websync.Finding) { rules = append(rules, strings.TrimPrefix(f.Rule, "resourcesync-")) })}
 					report, err := h.Run(t.Context(), &resourcesync.Source{URL: sourceURL, Name: testkit.Src})
 					require.NoError(t, err)
@@ -87,11 +87,11 @@ func TestDeletionInDoubt(t *testing.T) {
 	p := offers("resourcelist", "resourcelist.xml", "changelist", "changelist.xml").with(pages{
 		"resourcelist.xml": resourceList(0, has("a", "1"), has("b", "1")), "changelist.xml": changeList(0, never, touched(5, "a"), lost(longAgo, "b"))})
 	site := serve(p, held("a=1 b=1"), 5)
-	report, said := harvestOnce(t, memstore.New(), site)
+	report, said := harvestOnce(t, harvest.NewCatalog(memstore.New()), site)
 	assert.Contains(t, said, "the deletion of "+www+"b is not carried out")
 	assert.EqualValues(t, 1, report.Skipped)
 
-	h := &harvest.Harvester{Store: memstore.New(), Fetcher: &sourcetest.Fetcher{Site: site}}
+	h := &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New()), Fetcher: &sourcetest.Fetcher{Site: site}}
 	report, err := h.Run(t.Context(), &resourcesync.Source{URL: sourceURL, Include: func(uri string) bool { return uri != www+"b" }})
 	require.NoError(t, err)
 	assert.True(t, report.InStep())
@@ -105,11 +105,11 @@ func TestDumpListsAgain(t *testing.T) {
 	p.put("a", "1")
 	p.put("b", "1")
 	p.list()
-	store, both := memstore.New(), p.listed
+	store, both := harvest.NewCatalog(memstore.New()), p.listed
 	for i, listed := range []map[string]resource{both, {"a": both["a"]}, both, {"a": both["a"]}, both} {
 		p.listed, p.resources = listed, listed
 		for range 2 {
-			h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: p.site()}, Full: true}
+			h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: &sourcetest.Fetcher{Site: p.site()}, Full: true}
 			report, err := h.Run(t.Context(), &resourcesync.Source{URL: sourceURL, Name: testkit.Src})
 			require.NoError(t, err)
 			require.True(t, report.InStep())

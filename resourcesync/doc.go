@@ -65,16 +65,9 @@
 // A reader finds them (§6.3) at the well-known URI; by the HTTP header or the page of a
 // resource, to which publish.Linked and publish.HTMLLink add [Publisher.Link]; or by
 // robots.txt, if Robots is set. A plain sitemap for search engines can be beside them:
-// both Publishers get one Locator, which reserves the paths of both, and one Handler.
 //
-//	lists := &resourcesync.Publisher{Catalog: store, Base: base}
-//	plain := &sitemap.Publisher{Catalog: store, Base: base}
-//	locator := websync.PathLocator{Base: base, Own: own, Reserved: func(path string) bool {
-//		return lists.Reserved(path) || plain.Reserved(path)
-//	}}
-//	lists.Locator, plain.Locator = locator, locator
-//	bodies := publish.Linked(publish.Bodies(store, locator), lists.Link())
-//	handler := &publish.Handler{Publishers: []websync.Publisher{lists, plain, bodies}}
+//	site := &publish.Site{Catalog: catalog, Base: base, Own: own}
+//	handler := site.Handler(&resourcesync.Publisher{}, &sitemap.Publisher{})
 //
 // Then robots.txt names the sitemap, and with Robots also the Resource List. A host with
 // several sets of resources has a Publisher for each, with Sources, a Path in a directory

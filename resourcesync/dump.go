@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/docfetch"
 )
 
@@ -15,10 +16,19 @@ type dump struct {
 	head     Head
 	packages []*dumpPackage
 	contents map[docfetch.Key]*dumpPackage // by the manifest beside it
+	earliest websync.Datetime              // at of the dump, of its parts and packages
 }
 
 func newDump(url string, head Head) *dump {
-	return &dump{url: url, head: head, contents: make(map[docfetch.Key]*dumpPackage)}
+	return &dump{url: url, head: head, contents: make(map[docfetch.Key]*dumpPackage), earliest: head.Metadata.At}
+}
+
+// earlier returns the earlier one of two moments; a if b is not stated.
+func earlier(a, b websync.Datetime) websync.Datetime {
+	if !b.IsZero() && b.Time().Before(a.Time()) {
+		return b
+	}
+	return a
 }
 
 // readDump reads a dump of a capability, but for its packages.
@@ -49,6 +59,7 @@ func (w *walk) addDumps(ctx context.Context, d *dump, listed []Entry, c Capabili
 		if err != nil {
 			return err
 		}
+		d.earliest = earlier(d.earliest, head.Metadata.At)
 		w.addPackages(d, entries)
 	}
 	return nil
@@ -64,6 +75,7 @@ func (w *walk) addPackages(d *dump, entries []Entry) {
 	for i := range entries {
 		p := w.newPackage(&entries[i], kind)
 		p.begun = d.head.Metadata.At
+		d.earliest = earlier(d.earliest, p.Metadata.At)
 		if key := docfetch.KeyOf(p.manifest.URL); p.isBeside() {
 			if other := d.contents[key]; other != nil {
 				p.manifest.URL, other.manifest.URL = p.Loc, other.Loc
@@ -87,10 +99,18 @@ func (d *dump) Close() {
 var errUnread = errors.New("the rest of the dump is not read")
 
 // yieldDump yields a Resource Dump as a snapshot. A package that can't be read is a
-// Problem, or ends the snapshot if there is a Resource List to do without it.
+// Problem, or ends the snapshot if there is a Resource List to do without it. The dump
+// describes the moment of the earliest of its packages.
 func (w *walk) yieldDump(ctx context.Context, d *dump, hasList bool) error {
 	defer d.Close()
-	return w.snapshot(ctx, w.believed(d.url, d.head.Metadata.At), func() (skipped int, err error) {
+	at := w.believed(d.url, d.head.Metadata.At)
+	if d.earliest.Time().Before(at.Time()) {
+		w.reportOlder(d.url, d.earliest, at)
+		at = d.earliest
+	}
+	return w.snapshot(ctx, at, func() (skipped int, err error) {
+		earliest := at
+		defer func() { w.begin(earliest) }()
 		for _, p := range d.packages {
 			more, err := w.yieldPackage(ctx, p)
 			switch {
@@ -103,6 +123,10 @@ func (w *walk) yieldDump(ctx context.Context, d *dump, hasList bool) error {
 				return 0, err
 			}
 			skipped += more
+			if of := earlier(earliest, p.at); of != earliest {
+				w.reportOlder(p.Loc, of, at)
+				earliest, w.older = of, true
+			}
 		}
 		return skipped, nil
 	})
@@ -114,7 +138,9 @@ func (w *walk) yieldPackage(ctx context.Context, p *dumpPackage) (skipped int, e
 	if err := p.begin(ctx, docfetch.Validators{}); err != nil {
 		return 0, err
 	}
+	var tally docfetch.Tally
 	err = p.entries(w.Report, func(v *View) error {
+		tally.Add(v.Loc, v.LastMod)
 		if len(v.Loc) > maxID {
 			skipped += w.tooLong(p.Loc, string(v.Loc), v.Line, v.Column)
 		}
@@ -123,6 +149,7 @@ func (w *walk) yieldPackage(ctx context.Context, p *dumpPackage) (skipped int, e
 	if err != nil {
 		return 0, &docfetch.Error{Err: err}
 	}
+	w.Document(tally.Document(p.Loc, cmp.Or(p.at, p.Metadata.At).Time()))
 	skipped += p.skipped
 	err = p.entries(nil, func(v *View) error {
 		if !w.includes(v.Loc) {

@@ -282,7 +282,7 @@ func TestChangeDumpInterrupted(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		p := shaped(random)
 		switches, drops := random.IntN(3) == 0, random.IntN(3) == 0 && !p.noTimes && !p.noFrom
-		store := memstore.New()
+		store := harvest.NewCatalog(memstore.New())
 		for round := range 9 {
 			p.burst(random)
 			if round == 0 || random.IntN(4) == 0 || round == 7 {
@@ -321,7 +321,7 @@ func TestChangeDumpInterrupted(t *testing.T) {
 				return doc, nil
 			}}
 			var lines strings.Builder
-			h := &harvest.Harvester{Store: store, Fetcher: fetcher, MaxDelete: -1, Recheck: round >= 7,
+			h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher, MaxDelete: -1, Recheck: round >= 7,
 				Hooks: testkit.OnFinding(func(f websync.Finding) { fmt.Fprintln(&lines, f) })}
 			report, err := h.Run(ctx, &resourcesync.Source{URL: sourceURL})
 			cancel()
@@ -383,10 +383,10 @@ func TestChangeDumpDamaged(t *testing.T) {
 			p.put(fmt.Sprint("r", random.IntN(16)), fmt.Sprint("text ", random.IntN(50)))
 		}
 		p.list()
-		store := memstore.New()
+		store := harvest.NewCatalog(memstore.New())
 		harvestOf := func(site sourcetest.Site, recheck bool) (*harvest.Report, string) {
 			fetcher := &sourcetest.Fetcher{Site: site}
-			h := &harvest.Harvester{Store: store, Fetcher: fetcher, MaxDelete: -1, Recheck: recheck}
+			h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher, MaxDelete: -1, Recheck: recheck}
 			report, err := h.Run(t.Context(), &resourcesync.Source{URL: sourceURL, MaxPackage: 1 << 20})
 			streams, spools := fetcher.Open()
 			where := fmt.Sprintf("seed %d: %v %v", seed, report, err)

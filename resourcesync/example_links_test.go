@@ -28,7 +28,7 @@ func ExamplePublisher_links() {
 	log.Append(item(websync.Created, before), item(websync.Updated, after))
 
 	patches := map[websync.Digest]string{after: base + "patches/1"} // by what they make
-	p := &resourcesync.Publisher{Catalog: log, Base: base, Profile: "links 1"}
+	p := &resourcesync.Publisher{Place: websync.Place{Catalog: log, Base: base}, Profile: "links 1"}
 	p.Locator = websync.PathLocator{Base: base, Own: []string{"own"}, Reserved: p.Reserved}
 	p.Item = func(item *websync.Item, e *resourcesync.Entry) error {
 		add := func(l websync.Link) { e.Links = append(e.Links, resourcesync.Link{Link: l}) }

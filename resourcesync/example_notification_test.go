@@ -43,7 +43,7 @@ func ExampleSource_Channel() {
 	}
 	fmt.Println("topic:", topic, "hub:", hub)
 
-	harvester := &harvest.Harvester{Store: memstore.New(), Fetcher: web}
+	harvester := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New()), Fetcher: web}
 	report, err := harvester.Run(ctx, source)
 	if err != nil {
 		fmt.Println(err)

@@ -27,7 +27,7 @@ func ExamplePublisher() {
 		websync.Item{Source: "pages", Time: at, Kind: websync.Created, Resource: page("news")},
 		websync.Item{Source: "pages", Time: at.Add(time.Hour), Kind: websync.Deleted, Resource: page("news")},
 	)
-	p := &resourcesync.Publisher{Catalog: log, Base: "https://www.example.com/"}
+	p := &resourcesync.Publisher{Place: websync.Place{Catalog: log, Base: "https://www.example.com/"}}
 	p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"pages"}, Reserved: p.Reserved}
 	for path, err := range p.Documents(ctx) {
 		if err != nil {
@@ -64,14 +64,14 @@ func ExamplePublisher() {
 // changed.
 func ExamplePublisher_Pack() {
 	ctx := context.Background()
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	dir, err := os.MkdirTemp("", "example-")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer os.RemoveAll(dir)
-	p := &resourcesync.Publisher{Catalog: store, Base: "https://www.example.com/", Dumps: &resourcesync.Dumps{Dir: dir, State: store}}
+	p := &resourcesync.Publisher{Place: websync.Place{Catalog: store, Base: "https://www.example.com/"}, Dumps: &resourcesync.Dumps{Dir: dir, State: store}}
 	p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"pages"}, Reserved: p.Reserved}
 	put := func(name, text string) harvest.Event {
 		r := websync.Resource{ID: p.Base + name, Content: websync.Link{Type: "text/html", Digests: websync.Digests{websync.SHA256([]byte(text))}}}
@@ -81,7 +81,7 @@ func ExamplePublisher_Pack() {
 		{put("news", "<p>old</p>"), put("about", "<p>us</p>")},
 		{put("news", "<p>new</p>"), put("jobs", "<p>none</p>")},
 	} {
-		_, err := (&harvest.Harvester{Store: store, Concurrency: 1}).Run(ctx, harvest.Of("pages", events...))
+		_, err := (&harvest.Harvester{Catalog: store, Concurrency: 1}).Run(ctx, harvest.Of("pages", events...))
 		if err == nil {
 			err = p.Pack(ctx)
 		}

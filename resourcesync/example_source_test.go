@@ -37,8 +37,8 @@ func ExampleSource() {
 		fmt.Println(err)
 		return
 	}
-	store := memstore.New()
-	h := &harvest.Harvester{Store: store, Fetcher: web}
+	store := harvest.NewCatalog(memstore.New())
+	h := &harvest.Harvester{Catalog: store, Fetcher: web}
 	for _, set := range sets {
 		report, err := h.Run(ctx, set.Source())
 		fmt.Println(set.CapabilityList, "in step:", report.InStep(), err)
@@ -70,8 +70,8 @@ func ExampleSource_types() {
 		Types:       []string{"application/pdf", "text/html"},
 		DescribedBy: true,
 	}
-	ctx, store := context.Background(), memstore.New()
-	report, err := (&harvest.Harvester{Store: store, Fetcher: web}).Run(ctx, source)
+	ctx, store := context.Background(), harvest.NewCatalog(memstore.New())
+	report, err := (&harvest.Harvester{Catalog: store, Fetcher: web}).Run(ctx, source)
 	fmt.Println("in step:", report.InStep(), err)
 	for item := range store.Resources(ctx, websync.Range{}) {
 		for _, body := range item.Bodies {

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -27,7 +28,7 @@ type follower struct {
 
 func newFollower(l *library) *follower {
 	f := &follower{library: l}
-	f.h = &harvest.Harvester{Store: memstore.New(), Fetcher: l, MaxDelete: 1, Hooks: testkit.OnFinding(func(finding websync.Finding) {
+	f.h = &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New()), Fetcher: l, MaxDelete: 1, Hooks: testkit.OnFinding(func(finding websync.Finding) {
 		if strings.Contains(finding.Rule, "gap") {
 			f.gaps++
 		}
@@ -106,7 +107,7 @@ func TestSourceFastLog(t *testing.T) {
 				require.Len(t, report.Problems, 1)
 				assert.Contains(t, fmt.Sprint(report.Problems[0]), "changelist-open.xml: it begins later than its index states")
 			}
-			live := testkit.Live(t, f.h.Store)
+			live := testkit.Live(t, f.h.Catalog)
 			for i := range before {
 				assert.Contains(t, live, fmt.Sprint("r", i+1), "it was listed before the run")
 			}
@@ -116,7 +117,7 @@ func TestSourceFastLog(t *testing.T) {
 			}
 			require.True(t, f.run(nil).InStep())
 			assert.Equal(t, c.next, f.lists, "requests of the next run: %s", f.asked)
-			assert.Equal(t, f.truth, testkit.Live(t, f.h.Store))
+			assert.Equal(t, f.truth, testkit.Live(t, f.h.Catalog))
 			for url := range f.closedLists() {
 				assert.True(t, read[url] == 0 || left > 0, "%s is read again", url)
 			}
@@ -148,9 +149,40 @@ func TestSourceFastLogForever(t *testing.T) {
 				require.Zero(t, report.Snapshots, "run %d: a new baseline", runs)
 			}
 			require.True(t, f.run(nil).InStep())
-			assert.Equal(t, f.truth, testkit.Live(t, f.h.Store))
+			assert.Equal(t, f.truth, testkit.Live(t, f.h.Catalog))
 			assert.Zero(t, f.gaps)
 			assert.Less(t, runs, changes/10, "runs")
 		})
+	}
+}
+
+// TestSourceWithinAMillisecond: everything is committed within one, and at some moment
+// the fraction of a time ends in zeros.
+func TestSourceWithinAMillisecond(t *testing.T) {
+	for before := range 30 {
+		l := newLibrary(t, &resourcesync.Publisher{ListSize: 2})
+		now := time.Date(2025, 6, 1, 12, 0, 0, 500_000_000, time.UTC).Add(-time.Duration(before) * time.Microsecond)
+		l.store.Now = func() time.Time { return now }
+		f := newFollower(l)
+		f.live.now = func() time.Time { return now.Add(time.Minute) }
+		n := 0
+		put := func(changes int) {
+			for range changes {
+				n++
+				f.put(fmt.Sprint("r", n), fmt.Sprint("text ", n))
+			}
+		}
+		put(5)
+		require.True(t, f.run(nil).InStep())
+		put(12)
+		closes := true
+		f.run(func(url string) {
+			if closes && strings.HasSuffix(url, "changelist-open.xml") {
+				closes = false
+				put(4)
+			}
+		})
+		require.True(t, f.run(nil).InStep())
+		assert.Equal(t, f.truth, testkit.Live(t, f.h.Catalog), before)
 	}
 }

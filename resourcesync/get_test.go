@@ -27,7 +27,7 @@ func linkTo(rel, href, more string) string {
 
 // harvested runs the Source once over what is at some paths, and returns the paths that
 // were asked for, and what is held.
-func harvested(t *testing.T, store harvest.Store, docs map[string]string) (asked []string, live map[string]string) {
+func harvested(t *testing.T, store *harvest.Catalog, docs map[string]string) (asked []string, live map[string]string) {
 	t.Helper()
 	fetcher := &sourcetest.Fetcher{Site: make(sourcetest.Site)}
 	for path, text := range docs {
@@ -36,7 +36,7 @@ func harvested(t *testing.T, store harvest.Store, docs map[string]string) (asked
 		}
 		fetcher.Site[path] = sourcetest.Document{Body: text, Header: map[string][]string{"Date": {"Sun, 01 Jun 2025 12:00:00 GMT"}}}
 	}
-	_, err := (&harvest.Harvester{Store: store, Fetcher: fetcher}).Run(t.Context(), &resourcesync.Source{URL: sourceURL})
+	_, err := (&harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher}).Run(t.Context(), &resourcesync.Source{URL: sourceURL})
 	require.NoError(t, err)
 	for _, x := range fetcher.Exchanges() {
 		asked = append(asked, fmt.Sprint(x.Status, " ", x.URL))
@@ -73,7 +73,7 @@ func TestMirrors(t *testing.T) {
 			for path, text := range test.more {
 				docs[path] = text
 			}
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			asked, live := harvested(t, store, docs)
 			assert.Equal(t, map[string]string{"res1": "text"}, live)
 			var bodies []string
@@ -103,7 +103,7 @@ func TestPatch(t *testing.T) {
 		"not there":                  {hashOf(after), `type="application/json-patch"`, "", true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			docs := listOf(entryWith("res4", hashOf(before), ""))
 			docs["res4"] = before
 			_, live := harvested(t, store, docs)

@@ -94,11 +94,11 @@ func md5HashOf(text string) string { return fmt.Sprintf(`hash="md5:%x"`, md5.Sum
 
 // harvest makes a baseline.
 func (s *benchSite) harvest(b *testing.B, bodies harvest.BodyMode) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	client := fetch.New(store)
 	client.Rate, client.PerHost = -1, harvestConcurrency
 	defer client.CloseIdleConnections()
-	h := &harvest.Harvester{Store: store, Fetcher: client, Bodies: bodies, Concurrency: harvestConcurrency}
+	h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: client, Bodies: bodies, Concurrency: harvestConcurrency}
 	report, err := h.Run(b.Context(), &resourcesync.Source{URL: s.URL + "/capabilitylist.xml"})
 	require.NoError(b, err)
 	require.True(b, report.InStep())

@@ -276,7 +276,7 @@ func TestLinkHistories(t *testing.T) {
 
 func (p *relations) harvest(t *testing.T, s *resourcesync.Source) {
 	const rounds = 8
-	store, held := memstore.New(), make(map[string]bool) // what was the truth once
+	store, held := harvest.NewCatalog(memstore.New()), make(map[string]bool) // what was the truth once
 	var sent []string
 	for round := range rounds {
 		for range p.random.IntN(6) {
@@ -347,7 +347,7 @@ func (p *relations) harvest(t *testing.T, s *resourcesync.Source) {
 }
 
 // run harvests a site. If failing is not zero, some requests fail.
-func (p *relations) run(t *testing.T, store harvest.Store, site sourcetest.Site, src harvest.Source, failing uint64, recheck bool) (*harvest.Report, error) {
+func (p *relations) run(t *testing.T, store *harvest.Catalog, site sourcetest.Site, src harvest.Source, failing uint64, recheck bool) (*harvest.Report, error) {
 	testkit.MakeDue(t, store)
 	fetcher := &sourcetest.Fetcher{Site: site}
 	if failing != 0 {
@@ -368,7 +368,7 @@ func (p *relations) run(t *testing.T, store harvest.Store, site sourcetest.Site,
 			return doc, nil
 		}
 	}
-	h := &harvest.Harvester{Store: store, Fetcher: fetcher, MaxDelete: -1, Recheck: recheck, Concurrency: 1}
+	h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher, MaxDelete: -1, Recheck: recheck, Concurrency: 1}
 	report, err := h.Run(t.Context(), src)
 	streams, spools := fetcher.Open()
 	assert.Zero(t, streams+spools, "bodies that are not closed")

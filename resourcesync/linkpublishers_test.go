@@ -63,7 +63,7 @@ func linkedSite(s *linkStage, n int) sourcetest.Site {
 }
 
 // allBodies returns what a Store holds, in the form of linkStage.truth.
-func allBodies(t *testing.T, store harvest.Store) map[string]string {
+func allBodies(t *testing.T, store *harvest.Catalog) map[string]string {
 	all := make(map[string]string)
 	for rec, err := range store.Records(t.Context(), testkit.Src, "") {
 		require.NoError(t, err)
@@ -89,7 +89,7 @@ func allBodies(t *testing.T, store harvest.Store) map[string]string {
 // playLinks harvests a publisher stage by stage. A run in step holds the truth, nothing
 // that the publisher still has is deleted, and no bytes with the word evil are ever held.
 func playLinks(t *testing.T, source *resourcesync.Source, stages []linkStage) {
-	store, dir := memstore.New(), t.TempDir()
+	store, dir := harvest.NewCatalog(memstore.New()), t.TempDir()
 	source.Name = testkit.Src
 	t.Setenv("TMPDIR", dir)
 	for i := range stages {
@@ -136,12 +136,12 @@ func playLinks(t *testing.T, source *resourcesync.Source, stages []linkStage) {
 }
 
 // harvestLinks runs a Source and returns what was reported as text.
-func harvestLinks(t *testing.T, store harvest.Store, site sourcetest.Site, source harvest.Source, most int, full bool) (*harvest.Report, string) {
+func harvestLinks(t *testing.T, store *harvest.Catalog, site sourcetest.Site, source harvest.Source, most int, full bool) (*harvest.Report, string) {
 	t.Helper()
 	testkit.MakeDue(t, store)
 	var b strings.Builder
 	fetcher := &sourcetest.Fetcher{Site: site}
-	h := &harvest.Harvester{Store: store, Fetcher: fetcher, MaxDelete: -1, Full: full,
+	h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher, MaxDelete: -1, Full: full,
 		Hooks: testkit.OnFinding(func(f websync.Finding) { fmt.Fprintln(&b, f) })}
 	report, err := h.Run(t.Context(), source)
 	fmt.Fprintln(&b, err)

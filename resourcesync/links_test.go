@@ -27,7 +27,7 @@ type linked struct {
 	source *resourcesync.Source
 	site   sourcetest.Site
 	hook   func(req *harvest.Request, doc sourcetest.Document) sourcetest.Document // if not nil
-	store  harvest.Store
+	store  *harvest.Catalog
 	h      harvest.Harvester
 	log    []string // the entries of the Change List
 	cut    bool     // only the end of the connection ends the text of a TimeMap
@@ -37,7 +37,7 @@ type linked struct {
 }
 
 func newLinked(t *testing.T) *linked {
-	return &linked{T: t, source: &resourcesync.Source{URL: sourceURL}, site: make(sourcetest.Site), store: memstore.New()}
+	return &linked{T: t, source: &resourcesync.Source{URL: sourceURL}, site: make(sourcetest.Site), store: harvest.NewCatalog(memstore.New()), h: harvest.Harvester{Sample: -1}}
 }
 
 // set publishes texts by path or URL, of a type if the text has one in front: "text/html
@@ -74,7 +74,7 @@ func (l *linked) run() *harvest.Report {
 			return l.hook(req, doc), nil
 		}
 	}
-	l.h.Store, l.h.Fetcher = l.store, testkit.FetchFunc(func(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+	l.h.Catalog, l.h.Fetcher = l.store, testkit.FetchFunc(func(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
 		resp, err := fetcher.Fetch(ctx, req)
 		if err == nil && l.cut && strings.Contains(req.URL, "timemap") {
 			resp.MayBeCut = true

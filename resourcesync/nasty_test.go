@@ -22,10 +22,10 @@ import (
 )
 
 // run harvests a site once, and returns the report, and what was reported as text.
-func run(t *testing.T, store harvest.Store, site sourcetest.Site) (report *harvest.Report, said string) {
+func run(t *testing.T, store *harvest.Catalog, site sourcetest.Site) (report *harvest.Report, said string) {
 	t.Helper()
 	var b strings.Builder
-	h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: site}, Hooks: testkit.OnFinding(func(f websync.Finding) { fmt.Fprintln(&b, f) })}
+	h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: &sourcetest.Fetcher{Site: site}, Hooks: testkit.OnFinding(func(f websync.Finding) { fmt.Fprintln(&b, f) })}
 	report, err := h.Run(t.Context(), &resourcesync.Source{URL: sourceURL})
 	fmt.Fprintln(&b, err)
 	for _, p := range append(report.Problems, report.Failures...) {
@@ -94,7 +94,7 @@ func TestBadInput(t *testing.T) {
 				p.put(fmt.Sprint("r", i), fmt.Sprint("text ", i))
 			}
 			p.list()
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			report, said := run(t, store, p.site())
 			require.True(t, report.InStep(), said)
 			before := testkit.Live(t, store)
@@ -167,7 +167,7 @@ func TestBadDump(t *testing.T) {
 			for path, text := range docs {
 				site[www+path] = sourcetest.Document{Body: text}
 			}
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			report, said := run(t, store, maps.Clone(site))
 			assert.Contains(t, said, test.said)
 			assert.True(t, report.InStep(), said)

@@ -37,18 +37,18 @@ func (p *publisher) last(n int) []event { return p.log[len(p.log)-n:] }
 // A destination harvests a publisher into a Store.
 type destination struct {
 	t       *testing.T
-	store   harvest.Store
+	store   *harvest.Catalog
 	source  *resourcesync.Source
 	fetcher *sourcetest.Fetcher
 }
 
 func newDestination(t *testing.T) *destination {
-	return &destination{t: t, store: memstore.New(), source: &resourcesync.Source{URL: sourceURL}}
+	return &destination{t: t, store: harvest.NewCatalog(memstore.New()), source: &resourcesync.Source{URL: sourceURL}}
 }
 
 func (d *destination) harvest(p *publisher, src harvest.Source) (*harvest.Report, error) {
 	d.fetcher = &sourcetest.Fetcher{Site: p.site()}
-	h := &harvest.Harvester{Store: d.store, Fetcher: d.fetcher, MaxDelete: 1}
+	h := &harvest.Harvester{Sample: -1, Catalog: d.store, Fetcher: d.fetcher, MaxDelete: 1}
 	return h.Run(d.t.Context(), src)
 }
 
@@ -138,7 +138,7 @@ func TestPayloadWithoutChange(t *testing.T) {
 	src, err := d.source.Payload([]byte(strings.Replace(p.notification(p.last(1)...), ` change="updated"`, "", 1)))
 	require.NoError(t, err)
 	var rules []string
-	h := &harvest.Harvester{Store: d.store, Fetcher: &sourcetest.Fetcher{Site: p.site()}, Hooks: testkit.OnFinding(func(f websync.Finding) { rules = append(rules, f.Rule) })}
+	h := &harvest.Harvester{Sample: -1, Catalog: d.store, Fetcher: &sourcetest.Fetcher{Site: p.site()}, Hooks: testkit.OnFinding(func(f websync.Finding) { rules = append(rules, f.Rule) })}
 	report, err := h.Run(t.Context(), src)
 	require.NoError(t, err)
 	assert.EqualValues(t, 1, report.Updated)
@@ -345,7 +345,7 @@ func TestPayloadHistories(t *testing.T) {
 						report, err := d.harvest(p, d.source)
 						require.NoError(t, err)
 						require.True(t, report.Listed(), "seed %d round %d: %v", seed, round, report)
-						h := &harvest.Harvester{Store: d.store, Fetcher: d.fetcher, MaxDelete: 1, Recheck: report.Left.Waiting > 0}
+						h := &harvest.Harvester{Sample: -1, Catalog: d.store, Fetcher: d.fetcher, MaxDelete: 1, Recheck: report.Left.Waiting > 0}
 						report, err = h.Run(t.Context(), d.source)
 						require.NoError(t, err)
 						require.True(t, report.InStep(), "seed %d round %d: %v", seed, round, report)

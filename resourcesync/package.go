@@ -24,6 +24,7 @@ type dumpPackage struct {
 	begun    websync.Datetime // the moment of the dump: no manifest is older
 	inside   bool             // the manifest in the package is used
 	skipped  int              // entries of the manifest
+	at       websync.Datetime // of the manifest, when it was read
 
 	once     sync.Once
 	document docfetch.Document
@@ -136,28 +137,28 @@ func (p *dumpPackage) checkTimes(in *Metadata) error {
 }
 
 // entries calls do with each entry of the manifest, which begin has got.
-func (p *dumpPackage) entries(report func(websync.Finding), do func(*View) error) (err error) {
+func (p *dumpPackage) entries(report func(websync.Finding), do func(*View) error) error {
 	if err := p.walk.Rewind(p.manifest); err != nil {
 		return err
 	}
-	p.skipped, err = p.walk.entries(p.manifest, p.kind, report, do)
+	head, skipped, err := p.walk.entries(p.manifest, p.kind, report, do)
+	p.at, p.skipped = head.Metadata.At, skipped
 	return err
 }
 
 // entries calls do with each entry of a manifest of a kind.
-func (w *walk) entries(manifest *docfetch.Document, kind Capability, report func(websync.Finding), do func(*View) error) (skipped int, err error) {
+func (w *walk) entries(manifest *docfetch.Document, kind Capability, report func(websync.Finding), do func(*View) error) (head Head, skipped int, err error) {
 	r := w.reader(manifest, report)
-	head, err := r.Head()
-	if err != nil {
-		return 0, err
+	if head, err = r.Head(); err != nil {
+		return head, 0, err
 	}
 	if c := head.Metadata.Capability; c != kind || head.Index {
-		return 0, w.Named(r.Document, fmt.Errorf("the capability %.100q, which must be %q: %w", c, kind, websync.ErrNotDocument))
+		return head, 0, w.Named(r.Document, fmt.Errorf("the capability %.100q, which must be %q: %w", c, kind, websync.ErrNotDocument))
 	}
 	for {
 		v, err := r.NextView()
 		if err == io.EOF {
-			return skipped + r.Skipped(), nil
+			return head, skipped + r.Skipped(), nil
 		}
 		if err == nil && v.twice {
 			skipped++
@@ -167,7 +168,7 @@ func (w *walk) entries(manifest *docfetch.Document, kind Capability, report func
 			err = do(v)
 		}
 		if err != nil {
-			return 0, err
+			return head, 0, err
 		}
 	}
 }
@@ -265,7 +266,7 @@ func (p *dumpPackage) check(report func(websync.Finding)) (hidden int) {
 	}
 	defer inside.Close()
 	first := ""
-	_, _ = p.walk.entries(&inside, p.kind, nil, func(v *View) error { // what can't be read lists nothing
+	_, _, _ = p.walk.entries(&inside, p.kind, nil, func(v *View) error { // what can't be read lists nothing
 		if !uris[idSum(v.Loc)] {
 			if hidden++; hidden == 1 {
 				first = string(v.Loc)

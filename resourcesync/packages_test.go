@@ -166,7 +166,7 @@ func TestPackages(t *testing.T) {
 			"d1":       dumpOf(packageAt("p.zip", "", "")), "p.zip": zipped(file(two), a, b)}), bodies: bodies(0), want: either},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			truth := held(truth)
 			site := serve(test.pages, truth, 1)
 			report, said := harvestOnce(t, store, site)
@@ -193,7 +193,7 @@ func TestPackages(t *testing.T) {
 			// With a Resource List too, nothing depends on the dump.
 			all := offers("resourcelist", "resourcelist.xml", "resourcedump", "dump.xml")
 			all["resourcelist.xml"] = resourceList(0, has("a", "1"), has("b", "1"))
-			store = memstore.New()
+			store = harvest.NewCatalog(memstore.New())
 			for range 3 {
 				report, said = harvestOnce(t, store, serve(test.pages.with(all), truth, 1))
 				if report.InStep() {
@@ -242,7 +242,7 @@ func TestOldManifests(t *testing.T) {
 // harvestedURLs returns what a first run asks for.
 func harvestedURLs(t *testing.T, site sourcetest.Site) (urls []string) {
 	fetcher := &sourcetest.Fetcher{Site: site}
-	_, _ = (&harvest.Harvester{Store: memstore.New(), Fetcher: fetcher}).Run(t.Context(), &resourcesync.Source{URL: sourceURL, MaxPackage: 1 << 20})
+	_, _ = (&harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New()), Fetcher: fetcher}).Run(t.Context(), &resourcesync.Source{URL: sourceURL, MaxPackage: 1 << 20})
 	for _, x := range fetcher.Exchanges() {
 		urls = append(urls, x.URL)
 	}
@@ -286,7 +286,7 @@ func TestHostileLinks(t *testing.T) {
 			if test.self.Status != 0 {
 				site[www+"a"] = test.self
 			}
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			report, said := harvestOnce(t, store, site)
 			if test.want != either {
 				assert.Equal(t, test.want == inStep, report.InStep(), said)
@@ -301,7 +301,7 @@ func TestHostileLinks(t *testing.T) {
 	}
 
 	t.Run("a validator of the mirror is not one of the resource", func(t *testing.T) {
-		store := memstore.New()
+		store := harvest.NewCatalog(memstore.New())
 		site := serve(list("", linkTo("duplicate", mirror, "")), held("a=1"), 1)
 		site[mirror] = sourcetest.Document{Body: "1", ETag: `"v1"`}
 		_, said := harvestOnce(t, store, site)
@@ -343,7 +343,7 @@ func TestHostilePatches(t *testing.T) {
 		"the wrong result":   `[{"op":"replace","path":"/a","value":3}]`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			docs := listOf(entryWith("res4", hashOf(before), ""))
 			docs["res4"] = before
 			_, live := harvested(t, store, docs)

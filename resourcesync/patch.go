@@ -2,14 +2,13 @@ package resourcesync
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"mime"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
-
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/guard"
+	"github.com/websync-go/websync/internal/jsonpatch"
 	"github.com/websync-go/websync/internal/xmlpatch"
 )
 
@@ -39,7 +38,7 @@ func patcher(mediaType string) func(io.Writer, []byte, []byte) error {
 
 // applyPatch writes to dst what a held representation becomes by a patch. It is not known
 // to be what the publisher has until its digest is compared: one value can be written in
-// several ways.
+// several ways. A patch that panics is a [websync.PanicError].
 func applyPatch(dst io.Writer, held, patch io.Reader, mediaType string) error {
 	apply := patcher(mediaType)
 	if apply == nil {
@@ -53,7 +52,9 @@ func applyPatch(dst io.Writer, held, patch io.Reader, mediaType string) error {
 	if err != nil {
 		return err
 	}
-	return apply(&limitedWriter{dst, maxPatched}, before, change)
+	return guard.Call(fmt.Sprintf("resourcesync: a patch of the type %.100q", mediaType), func() error {
+		return apply(&limitedWriter{dst, maxPatched}, before, change)
+	})
 }
 
 func readPatched(what string, r io.Reader) ([]byte, error) {
@@ -83,16 +84,11 @@ func patchXML(dst io.Writer, held, patch []byte) error {
 
 // patchJSON applies a JSON Patch (RFC 6902).
 func patchJSON(dst io.Writer, held, patch []byte) error {
-	operations, err := jsonpatch.DecodePatch(patch)
+	operations, err := jsonpatch.Parse(patch)
 	if err != nil {
 		return fmt.Errorf("resourcesync: the patch is no JSON Patch: %w", err)
 	}
-	if len(operations) > maxPatched/256 {
-		return errors.New("resourcesync: a patch of too many operations")
-	}
-	options := jsonpatch.NewApplyOptions()
-	options.SupportNegativeIndices, options.EscapeHTML, options.AccumulatedCopySizeLimit = false, false, maxPatched
-	after, err := operations.ApplyWithOptions(held, options)
+	after, err := operations.Apply(held, maxPatched)
 	if err != nil {
 		return fmt.Errorf("resourcesync: the patch does not fit: %w", err)
 	}

@@ -1,12 +1,21 @@
 package resourcesync
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 func TestApplyPatch(t *testing.T) {
@@ -42,4 +51,58 @@ func TestApplyPatch(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPatchThatPanics: it is an error that names the patch, whatever applies it.
+func TestPatchThatPanics(t *testing.T) {
+	for mediaType := range patchers {
+		t.Run(mediaType, func(t *testing.T) {
+			was := patchers[mediaType]
+			defer func() { patchers[mediaType] = was }()
+			patchers[mediaType] = func(io.Writer, []byte, []byte) error {
+				var none *websync.Resource
+				none.ID = ""
+				return nil
+			}
+			err := applyPatch(io.Discard, strings.NewReader("{}"), strings.NewReader("[]"), mediaType)
+			assert.ErrorContains(t, err, `resourcesync: a patch of the type "`+mediaType+`": panic: runtime error`)
+			caught, ok := errors.AsType[*websync.PanicError](err)
+			assert.True(t, ok)
+			assert.Contains(t, string(caught.Stack), "TestPatchThatPanics")
+		})
+	}
+}
+
+// A patching is a Source whose Get applies patches.
+type patching struct{ harvest.Source }
+
+func (patching) Get(ctx context.Context, job *harvest.Job) error {
+	if patched(ctx, job) {
+		return nil
+	}
+	return job.Content(ctx)
+}
+
+// TestPatchThatPanicsInARun: what is patched is fetched in full, and the stack is logged.
+func TestPatchThatPanicsInARun(t *testing.T) {
+	const mediaType = "application/json-patch"
+	was := patchers[mediaType]
+	defer func() { patchers[mediaType] = was }()
+	patchers[mediaType] = func(io.Writer, []byte, []byte) error { panic("on purpose") }
+	site := sourcetest.Site{"https://example.org/p": {Body: "[]"}}
+	store := harvest.NewCatalog(memstore.New())
+	log := &bytes.Buffer{}
+	h := harvest.Harvester{Catalog: store, Fetcher: &sourcetest.Fetcher{Site: site}, Log: slog.New(slog.NewTextHandler(log, nil))}
+	for n, text := range []string{`{"a":1}`, `{"a":2}`} {
+		site["https://example.org/a"] = sourcetest.Document{Body: text}
+		e := testkit.Put("a", testkit.Day(n+1))
+		e.Resource.Content.Digests = websync.Digests{websync.SHA256([]byte(text))}
+		e.Hint = []byte(`{"patch":"https://example.org/p","type":"` + mediaType + `"}`)
+		r, err := h.Run(t.Context(), patching{harvest.Of(testkit.Src, e)})
+		assert.NoError(t, err)
+		assert.True(t, r.InStep())
+		assert.Equal(t, map[string]string{"a": text}, testkit.Live(t, store))
+	}
+	assert.Contains(t, log.String(), "https://example.org/p")
+	assert.Contains(t, log.String(), "TestPatchThatPanicsInARun")
 }

@@ -29,7 +29,7 @@ type payloadStep struct {
 // playPayloads applies payloads between runs. A run in step holds the truth, and no
 // payload deletes what the publisher has.
 func playPayloads(t *testing.T, source *resourcesync.Source, steps []payloadStep) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	source.Name = testkit.Src
 	for i := range steps {
 		s := &steps[i]
@@ -175,20 +175,20 @@ func TestPayloadDuringARun(t *testing.T) {
 	last := linkedSite(&linkStage{pages: listsOf(base, changes...).with(docs), truth: "a=1 b=3 n=1"}, 2)
 	for n := 1; n < 10; n++ {
 		for from := range changes {
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			report, said := harvestLinks(t, store, first, source, 60, false)
 			require.True(t, report.InStep(), said)
 			payload, err := source.Payload([]byte(changeList(0, never, changes[from])))
 			require.NoError(t, err)
 			fetcher := &sourcetest.Fetcher{Site: last, Hook: func(ctx context.Context, i int, _ *harvest.Request, doc sourcetest.Document) (sourcetest.Document, error) {
 				if i == n {
-					h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: last}}
+					h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: &sourcetest.Fetcher{Site: last}}
 					_, err := h.Run(ctx, payload)
 					assert.Error(t, err)
 				}
 				return doc, nil
 			}}
-			_, err = (&harvest.Harvester{Store: store, Fetcher: fetcher}).Run(t.Context(), source)
+			_, err = (&harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher}).Run(t.Context(), source)
 			require.NoError(t, err)
 			report, said = harvestLinks(t, store, last, source, 60, false)
 			require.True(t, report.InStep(), said)

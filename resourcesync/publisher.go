@@ -76,25 +76,12 @@ import (
 // Set the fields before first use. A Publisher is safe for concurrent use; it must not be
 // copied.
 type Publisher struct {
-	// Catalog is what to publish. It is required.
-	Catalog websync.Catalog
-
-	// Base is the absolute URL under which the documents lie. It ends in a slash. It is
-	// required.
-	Base string
+	websync.Place
 
 	// Path is that of the Capability List, relative to Base. If empty, it is
 	// "capabilitylist.xml". The lists are beside it. With different directories in Path
 	// several Publishers can share a Base; all but one of them have NoDescription.
 	Path string
-
-	// Sources are the sources whose resources are listed; if empty, all. No two of them
-	// should have an id in common: it would be listed twice.
-	Sources []string
-
-	// Locator gives bodies their URLs. It must be the one with which they are served. If
-	// nil, it is a [websync.PathLocator] with Base and Reserved that owns no source.
-	Locator websync.Locator
 
 	// DescribedBy is the URL of a document that describes the set of resources, which
 	// the standard recommends; DescribedByHost that of one that describes the whole
@@ -163,11 +150,6 @@ type Publisher struct {
 	// the content of resources; other bodies are linked.
 	Dumps *Dumps
 
-	// Report, if set, receives a finding for each resource that can't be listed, or of
-	// which something is left out, when a list with it is written for the first time
-	// since it has changed. It may be called from several goroutines.
-	Report func(websync.Finding)
-
 	once      sync.Once
 	site      *site.Site // of the Capability List
 	resources parts.List
@@ -195,8 +177,7 @@ func (p *Publisher) open() *site.Site {
 	p.once.Do(func() {
 		at := cmp.Or(strings.TrimPrefix(p.Path, "/"), "capabilitylist.xml")
 		p.site = site.New(site.Settings{
-			Package: "resourcesync", Catalog: p.Catalog, Base: p.Base, Path: at,
-			Sources: p.Sources, Locator: p.Locator, Reserved: p.Reserved,
+			Package: "resourcesync", Place: p.Place, Path: at, Reserved: p.Reserved,
 		})
 		size, length := sizeOf(p.PartSize, sitemap.MaxEntries), sizeOf(p.ListSize, defaultSize)
 		settings := func(size websync.Seq) string {
@@ -208,6 +189,9 @@ func (p *Publisher) open() *site.Site {
 		p.resources.MaxBytes, p.resources.Bound, p.resources.Measure = sitemap.MaxBytes, p.bound, p.measure
 		p.changes.Site, p.changes.Size, p.changes.Settings = p.site.At(dir+"changelist.xml", p.Sources...), length, settings(length)
 		if p.Dumps != nil {
+			if p.Dumps.State == nil {
+				p.Dumps.State, _ = p.Catalog.(websync.State)
+			}
 			p.dumps = []*publishedDump{p.newDump(ResourceDump, dir), p.newDump(ChangeDump, dir)}
 		}
 		if p.site.Err == nil {

@@ -27,7 +27,7 @@ import (
 type webHost struct {
 	t           *testing.T
 	base        string
-	store       harvest.Store
+	store       *harvest.Catalog
 	maps, books *resourcesync.Publisher
 	plain       *sitemap.Publisher
 	locator     websync.PathLocator
@@ -37,13 +37,13 @@ type webHost struct {
 }
 
 func newWebHost(t *testing.T, adjust func(*webHost)) *webHost {
-	h := &webHost{t: t, store: memstore.New(), client: fetch.New(nil), handler: new(publish.Handler), clock: firstCommit}
+	h := &webHost{t: t, store: harvest.NewCatalog(memstore.New()), client: fetch.New(nil), handler: new(publish.Handler), clock: firstCommit}
 	server := httptest.NewServer(h.handler)
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { h.handler.Close() })
 	h.base, h.client.Rate, h.client.AllowPrivate = server.URL+"/", -1, true
-	h.maps = &resourcesync.Publisher{Path: "maps/capabilitylist.xml", Sources: []string{"maps"}}
-	h.books = &resourcesync.Publisher{Path: "books/capabilitylist.xml", Sources: []string{"books"}, NoDescription: true}
+	h.maps = &resourcesync.Publisher{Path: "maps/capabilitylist.xml", Place: websync.Place{Sources: []string{"maps"}}}
+	h.books = &resourcesync.Publisher{Path: "books/capabilitylist.xml", Place: websync.Place{Sources: []string{"books"}}, NoDescription: true}
 	h.maps.Others = []string{h.base + h.books.Path}
 	h.plain = new(sitemap.Publisher)
 	h.locator = websync.PathLocator{Base: h.base, Own: []string{"maps", "books"}, Reserved: func(path string) bool {
@@ -74,7 +74,7 @@ func (h *webHost) put(source, mediaType string, texts map[string]string) {
 			Resource: websync.Resource{ID: h.base + name, Modified: websync.NewDatetime(h.clock), Content: websync.Link{Type: mediaType}}, Open: harvest.OpenBytes([]byte(text)),
 		})
 	}
-	_, err := (&harvest.Harvester{Store: h.store}).Run(h.t.Context(), harvest.Of(source, events...))
+	_, err := (&harvest.Harvester{Sample: -1, Catalog: h.store}).Run(h.t.Context(), harvest.Of(source, events...))
 	require.NoError(h.t, err)
 }
 
@@ -84,7 +84,7 @@ func (h *webHost) remove(source string, names ...string) {
 	for _, name := range names {
 		events = append(events, harvest.Event{Kind: harvest.Delete, Resource: websync.Resource{ID: h.base + name}})
 	}
-	_, err := (&harvest.Harvester{Store: h.store}).Run(h.t.Context(), harvest.Of(source, events...))
+	_, err := (&harvest.Harvester{Sample: -1, Catalog: h.store}).Run(h.t.Context(), harvest.Of(source, events...))
 	require.NoError(h.t, err)
 }
 
@@ -209,8 +209,8 @@ func TestPublisherBesideSitemap(t *testing.T) {
 		for _, source := range []harvest.Source{
 			&sitemap.Source{URL: h.plain.URL()}, &resourcesync.Source{URL: h.maps.URL()}, &resourcesync.Source{URL: h.books.URL()},
 		} {
-			held := memstore.New()
-			report, err := (&harvest.Harvester{Store: held, Fetcher: h.client}).Run(t.Context(), source)
+			held := harvest.NewCatalog(memstore.New())
+			report, err := (&harvest.Harvester{Sample: -1, Catalog: held, Fetcher: h.client}).Run(t.Context(), source)
 			require.NoError(t, err)
 			require.True(t, report.InStep(), report)
 			for rec, err := range held.Records(t.Context(), source.Key(), "") {

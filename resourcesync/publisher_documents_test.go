@@ -158,15 +158,15 @@ func TestPublisherTree(t *testing.T) {
 // TestOneVia: of several links via the first counts, which is that to the first
 // publisher.
 func TestOneVia(t *testing.T) {
-	store := memstore.New()
-	_, err := (&harvest.Harvester{Store: store}).Run(t.Context(), harvest.Of("other", harvest.Event{
+	store := harvest.NewCatalog(memstore.New())
+	_, err := (&harvest.Harvester{Sample: -1, Catalog: store}).Run(t.Context(), harvest.Of("other", harvest.Event{
 		Resource: websync.Resource{ID: "https://other.example.com/a", Links: []websync.Link{
 			{Rel: "via", Href: "https://first.example.com/a"}, {Rel: "via", Href: "https://second.example.com/a"},
 		}},
 		Open: harvest.OpenBytes([]byte("a")),
 	}))
 	require.NoError(t, err)
-	p := &resourcesync.Publisher{Catalog: store, Base: "https://example.org/"}
+	p := &resourcesync.Publisher{Place: websync.Place{Catalog: store, Base: "https://example.org/"}}
 	for _, path := range []string{"/resourcelist.xml", "/changelist.xml"} {
 		doc, err := p.Document(t.Context(), path)
 		require.NoError(t, err)
@@ -182,8 +182,8 @@ func TestRepublished(t *testing.T) {
 	const first, second, third = "https://original.example.com/", "https://aggregator1.example.com/", "https://aggregator2.example.com/"
 	modified, err := websync.ParseDatetime("2013-01-03T07:00:00Z")
 	require.NoError(t, err)
-	original := memstore.New()
-	_, err = (&harvest.Harvester{Store: original}).Run(t.Context(), harvest.Of("own", harvest.Event{
+	original := harvest.NewCatalog(memstore.New())
+	_, err = (&harvest.Harvester{Sample: -1, Catalog: original}).Run(t.Context(), harvest.Of("own", harvest.Event{
 		Resource: websync.Resource{ID: first + "res1.html", Modified: modified, Content: websync.Link{Type: "text/html"}, Links: []websync.Link{
 			{Rel: "collection", Href: first + "all"}, {Rel: "license", Href: "https://example.net/license"},
 		}},
@@ -192,7 +192,7 @@ func TestRepublished(t *testing.T) {
 	require.NoError(t, err)
 	store := original
 	for i, base := range []string{first, second, third} {
-		p := &resourcesync.Publisher{Catalog: store, Base: base}
+		p := &resourcesync.Publisher{Place: websync.Place{Catalog: store, Base: base}}
 		l := websync.PathLocator{Base: base, Reserved: p.Reserved}
 		if i == 0 {
 			l.Own = []string{"own"}
@@ -229,9 +229,9 @@ func TestRepublished(t *testing.T) {
 			assert.Equal(t, "text/html", via.Type)
 			assert.NotEmpty(t, via.Digests)
 		}
-		next := memstore.New()
+		next := harvest.NewCatalog(memstore.New())
 		fetcher := &live{t: t, p: site, base: base, now: time.Now, bytes: make(map[string]string), closed: make(map[string]string)}
-		report, err := (&harvest.Harvester{Store: next, Fetcher: fetcher}).Run(t.Context(), &resourcesync.Source{URL: p.URL()})
+		report, err := (&harvest.Harvester{Sample: -1, Catalog: next, Fetcher: fetcher}).Run(t.Context(), &resourcesync.Source{URL: p.URL()})
 		require.NoError(t, err)
 		require.True(t, report.InStep(), report)
 		store = next
@@ -252,7 +252,7 @@ func TestPublisherLeavesOut(t *testing.T) {
 		log.Append(websync.Item{Source: "own", Time: firstCommit, Resource: r})
 	}
 	var said []string
-	p := publisherOf(log, &resourcesync.Publisher{Report: func(f websync.Finding) { said = append(said, f.Rule+" "+f.Value[:min(len(f.Value), 30)]) }})
+	p := publisherOf(log, &resourcesync.Publisher{Place: websync.Place{Report: func(f websync.Finding) { said = append(said, f.Rule+" "+f.Value[:min(len(f.Value), 30)]) }}})
 	for range 2 {
 		doc, err := p.Document(t.Context(), "/resourcelist.xml")
 		require.NoError(t, err)
@@ -280,7 +280,7 @@ func TestPublisherLongEntries(t *testing.T) {
 		}})
 	}
 	left := 0
-	p := publisherOf(log, &resourcesync.Publisher{Report: func(websync.Finding) { left++ }})
+	p := publisherOf(log, &resourcesync.Publisher{Place: websync.Place{Report: func(websync.Finding) { left++ }}})
 	doc, err := p.Document(t.Context(), "/changelist.xml")
 	require.NoError(t, err)
 	text := string(render(t, doc))

@@ -50,8 +50,9 @@ type Dumps struct {
 	// is required.
 	Dir string
 
-	// State names the files in Dir that are in use. Every Store has one. If Dir or the
-	// value in State is lost, there are no dumps until the next Pack. It is required.
+	// State names the files in Dir that are in use. If Dir or the value in State is lost,
+	// there are no dumps until the next Pack. If nil, it is the Catalog, which must be a
+	// State then, as a harvest.Catalog is.
 	State websync.State
 
 	// MaxBytes limits the bytes of the bitstreams in a package, before compression. A

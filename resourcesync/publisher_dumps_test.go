@@ -49,8 +49,8 @@ func newPacker(t *testing.T, p *resourcesync.Publisher) *packer {
 func (k *packer) again() *resourcesync.Publisher {
 	p := k.Publisher
 	return publisherOf(p.Catalog, &resourcesync.Publisher{
-		Path: p.Path, Sources: p.Sources, DescribedBy: p.DescribedBy, DescribedByHost: p.DescribedByHost, Dumps: p.Dumps, PartSize: p.PartSize,
-		ListSize: p.ListSize, MaxLists: p.MaxLists, MD5: p.MD5, Hubs: p.Hubs, Profile: p.Profile, Item: p.Item, Report: p.Report,
+		Path: p.Path, Place: websync.Place{Sources: p.Sources, Report: p.Report}, DescribedBy: p.DescribedBy, DescribedByHost: p.DescribedByHost, Dumps: p.Dumps, PartSize: p.PartSize,
+		ListSize: p.ListSize, MaxLists: p.MaxLists, MD5: p.MD5, Hubs: p.Hubs, Profile: p.Profile, Item: p.Item,
 	})
 }
 
@@ -236,7 +236,7 @@ func TestDumpTree(t *testing.T) {
 		"small packages":       {&resourcesync.Publisher{Dumps: &resourcesync.Dumps{MaxEntries: 7}}, [5]int{2, 8, 14, 17, 21}},
 		"packages of one text": {&resourcesync.Publisher{Dumps: &resourcesync.Dumps{MaxBytes: 1}}, [5]int{13, 43, 81, 94, 115}},
 		"other locations":      {&resourcesync.Publisher{Path: "sub/cap.xml", MD5: true, Dumps: &resourcesync.Dumps{MaxBytes: -1}}, four},
-		"harvested":            {&resourcesync.Publisher{Sources: []string{"own"}}, four},
+		"harvested":            {&resourcesync.Publisher{Place: websync.Place{Sources: []string{"own"}}}, four},
 		"the latest packages":  {&resourcesync.Publisher{Dumps: &resourcesync.Dumps{MaxPackages: 2}}, [5]int{1, 2, 3, 3, 3}},
 		"a profile": {&resourcesync.Publisher{Profile: "1", Item: func(_ *websync.Item, e *resourcesync.Entry) error {
 			e.Links = append(e.Links, resourcesync.Link{Link: websync.Link{Rel: "license", Href: www + "license"}})

@@ -22,7 +22,6 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
-	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
@@ -99,7 +98,7 @@ func (l *live) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Respon
 // A library is a Store of own resources and the Publisher of it.
 type library struct {
 	t     *testing.T
-	store harvest.Store
+	store *harvest.Catalog
 	clock time.Time
 	truth map[string]string
 	*resourcesync.Publisher
@@ -107,7 +106,7 @@ type library struct {
 }
 
 func newLibrary(t *testing.T, p *resourcesync.Publisher) *library {
-	l := &library{t: t, store: memstore.New(), clock: time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC), truth: make(map[string]string)}
+	l := &library{t: t, store: harvest.NewCatalog(memstore.New()), clock: time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC), truth: make(map[string]string)}
 	p.Catalog, p.Base = l.store, cmp.Or(p.Base, www)
 	p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"own"}, Reserved: p.Reserved}
 	p.Report = func(f websync.Finding) { assert.Fail(t, f.String()) }
@@ -126,7 +125,7 @@ func (l *library) put(name, text string) {
 		delete(l.truth, name)
 		ev = harvest.Event{Kind: harvest.Delete, At: websync.NewDatetime(l.clock), Resource: websync.Resource{ID: id}}
 	}
-	_, err := (&harvest.Harvester{Store: l.store}).Run(l.t.Context(), harvest.Of("own", ev))
+	_, err := (&harvest.Harvester{Sample: -1, Catalog: l.store}).Run(l.t.Context(), harvest.Of("own", ev))
 	require.NoError(l.t, err)
 }
 
@@ -147,7 +146,7 @@ func TestPublisherFollowed(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 5))
 			l := newLibrary(t, &resourcesync.Publisher{PartSize: 1 + random.IntN(6), ListSize: 1 + random.IntN(6), MaxLists: random.IntN(4)})
 			change := func() { l.change(random, 12) }
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			for round := range 15 {
 				for range random.IntN(9) {
 					change()
@@ -160,7 +159,7 @@ func TestPublisherFollowed(t *testing.T) {
 							}
 						}
 					}
-					h := &harvest.Harvester{Store: store, Fetcher: l, MaxDelete: 1, Recheck: !moving}
+					h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: l, MaxDelete: 1, Recheck: !moving}
 					report, err := h.Run(t.Context(), &resourcesync.Source{URL: l.URL()})
 					require.NoError(t, err)
 					require.True(t, moving || report.InStep(), report)
@@ -190,10 +189,10 @@ func TestPublisherFollowed(t *testing.T) {
 // begin again.
 func TestPublisherFollowedFromEmpty(t *testing.T) {
 	l := newLibrary(t, &resourcesync.Publisher{ListSize: 2})
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	for i := range 6 {
 		var findings []string
-		h := &harvest.Harvester{Store: store, Fetcher: l, Hooks: testkit.OnFinding(func(f websync.Finding) { findings = append(findings, f.Rule) })}
+		h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: l, Hooks: testkit.OnFinding(func(f websync.Finding) { findings = append(findings, f.Rule) })}
 		report, err := h.Run(t.Context(), &resourcesync.Source{URL: l.URL()})
 		require.NoError(t, err)
 		require.True(t, report.InStep(), report)
@@ -242,7 +241,7 @@ func TestPublisherFollowedOverHTTP(t *testing.T) {
 			export, odds, moving, done := func() {}, 8, false, 0
 			var since, throughout map[string]string // what has not changed since the Store was in step, and during a run
 			web := httptest.NewUnstartedServer(nil)
-			l := newLibrary(t, &resourcesync.Publisher{Base: "http://" + web.Listener.Addr().String() + "/", PartSize: 10, ListSize: 25})
+			l := newLibrary(t, &resourcesync.Publisher{Place: websync.Place{Base: "http://" + web.Listener.Addr().String() + "/"}, PartSize: 10, ListSize: 25})
 			change := func() {
 				l.change(random, names)
 				done++
@@ -278,7 +277,7 @@ func TestPublisherFollowedOverHTTP(t *testing.T) {
 			})
 			web.Start()
 			defer web.Close()
-			store, inStep := memstore.New(), 0
+			store, inStep := harvest.NewCatalog(memstore.New()), 0
 			client := fetch.New(nil)
 			client.Rate, client.IgnoreRobots = -1, true
 			defer client.CloseIdleConnections()
@@ -311,11 +310,11 @@ func TestPublisherFollowedOverHTTP(t *testing.T) {
 					change()
 				}
 				export()
-				if report, _ := run(&harvest.Harvester{Store: store, Fetcher: client, MaxDelete: 1}); report.InStep() {
+				if report, _ := run(&harvest.Harvester{Sample: -1, Catalog: store, Fetcher: client, MaxDelete: 1}); report.InStep() {
 					inStep++
 				}
 				export()
-				h := &harvest.Harvester{Store: store, Fetcher: client, MaxDelete: 1, Recheck: true}
+				h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: client, MaxDelete: 1, Recheck: true}
 				report, held := run(h)
 				require.True(t, report.InStep(), report)
 				require.Equal(t, l.truth, held)
@@ -336,9 +335,9 @@ func TestPublisherFollowedOverHTTP(t *testing.T) {
 func TestPublisherFollowedPastAList(t *testing.T) {
 	for at := range 9 {
 		l := newLibrary(t, &resourcesync.Publisher{ListSize: 2})
-		l.store.(*kvstore.Store).Now = func() time.Time { return firstCommit }
+		l.store.Now = func() time.Time { return firstCommit }
 		l.live.now = func() time.Time { return firstCommit }
-		h := &harvest.Harvester{Store: memstore.New(), Fetcher: l}
+		h := &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New()), Fetcher: l}
 		src := &resourcesync.Source{URL: l.URL()}
 		_, err := h.Run(t.Context(), src)
 		require.NoError(t, err)
@@ -353,7 +352,7 @@ func TestPublisherFollowedPastAList(t *testing.T) {
 		}
 		report, err := h.Run(t.Context(), src)
 		require.NoError(t, err)
-		held := testkit.Live(t, h.Store)
+		held := testkit.Live(t, h.Catalog)
 		for name, text := range before {
 			require.True(t, !report.InStep() || held[name] == text, "request %d: %s is missed, and the run in step", at, name)
 		}
@@ -361,6 +360,6 @@ func TestPublisherFollowedPastAList(t *testing.T) {
 		report, err = h.Run(t.Context(), src)
 		require.NoError(t, err)
 		require.True(t, report.InStep())
-		require.Equal(t, l.truth, testkit.Live(t, h.Store))
+		require.Equal(t, l.truth, testkit.Live(t, h.Catalog))
 	}
 }

@@ -95,7 +95,7 @@ func TestPublisherLinks(t *testing.T) {
 	}
 	assert.Equal(t, map[string]int{"duplicate": 4, "alternate": 2, "describedby": 2, "collection": 2, "via": 2, "describes": 2}, rels)
 
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	source := &resourcesync.Source{URL: h.maps.URL(), DescribedBy: true, Types: []string{"application/pdf"}}
 	own := make(map[string]int) // requests to the host itself
 	fetcher := testkit.FetchFunc(func(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
@@ -105,7 +105,7 @@ func TestPublisherLinks(t *testing.T) {
 		return h.client.Fetch(ctx, req)
 	})
 	harvestAll := func(source *resourcesync.Source) {
-		report, err := (&harvest.Harvester{Store: store, Fetcher: fetcher}).Run(t.Context(), source)
+		report, err := (&harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher}).Run(t.Context(), source)
 		require.NoError(t, err)
 		require.True(t, report.InStep(), report)
 	}

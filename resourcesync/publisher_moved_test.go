@@ -189,12 +189,12 @@ func TestPublisherMovedFollowed(t *testing.T) {
 				}
 				return nil, fmt.Errorf("%s: %w", req.URL, websync.ErrGone)
 			})
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			for range 8 {
 				for range random.IntN(6) {
 					h.change()
 				}
-				report, err := (&harvest.Harvester{Store: store, Fetcher: fetch, MaxDelete: 1, Bodies: harvest.SkipBodies}).Run(t.Context(), &resourcesync.Source{URL: p.URL()})
+				report, err := (&harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetch, MaxDelete: 1, Bodies: harvest.SkipBodies}).Run(t.Context(), &resourcesync.Source{URL: p.URL()})
 				require.NoError(t, err)
 				require.True(t, report.InStep(), report)
 				var got, want []string

@@ -35,7 +35,7 @@ func TestNotification(t *testing.T) {
 		changes = append(changes, fmt.Sprint("r", i))
 	}
 	log := logOf("own", changes...)
-	p := publisherOf(log, &resourcesync.Publisher{Sources: []string{"own"}})
+	p := publisherOf(log, &resourcesync.Publisher{Place: websync.Place{Sources: []string{"own"}}})
 	doc, end, err := p.Notification(ctx, "nonsense")
 	require.NoError(t, err)
 	assert.Nil(t, doc, "who has no position begins at the end")
@@ -126,12 +126,12 @@ func (h *fakeHub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // A watchedState reports each change of a State.
 type watchedState struct {
-	harvest.Store
+	*harvest.Catalog
 	swapped chan string
 }
 
 func (s *watchedState) Swap(ctx context.Context, key string, old, new []byte) error {
-	err := s.Store.Swap(ctx, key, old, new)
+	err := s.Catalog.Swap(ctx, key, old, new)
 	s.swapped <- key
 	return err
 }
@@ -146,7 +146,7 @@ func TestNotificationEndToEnd(t *testing.T) {
 
 	h := newWebHost(t, func(h *webHost) { h.maps.Hubs = []string{hubServer.URL} })
 	h.put("maps", "text/plain", map[string]string{"a": "1", "b": "1"})
-	state := &watchedState{memstore.New(), make(chan string, 100)}
+	state := &watchedState{harvest.NewCatalog(memstore.New()), make(chan string, 100)}
 	newPinger := func() *publish.Pinger {
 		return &publish.Pinger{Topics: []string{h.maps.URL()}, Hubs: h.maps.Hubs, Notifier: h.maps, Client: hubServer.Client(), State: state}
 	}
@@ -155,7 +155,7 @@ func TestNotificationEndToEnd(t *testing.T) {
 	topic, at, err := source.Channel(ctx, h.client)
 	require.NoError(t, err)
 	assert.Equal(t, []string{h.maps.URL(), hubServer.URL}, []string{topic, at})
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	ran := make(chan *harvest.Report, 10)
 	lists := make(chan string, 100)
 	fetcher := testkit.FetchFunc(func(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
@@ -165,11 +165,11 @@ func TestNotificationEndToEnd(t *testing.T) {
 		return h.client.Fetch(ctx, req)
 	})
 	scheduler := &schedule.Scheduler{
-		Harvester: &harvest.Harvester{Store: store, Fetcher: fetcher},
+		Harvester: &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher},
 		Entries:   []schedule.Entry{{Source: source, URLs: []string{topic}, Every: -1}},
 		Ended:     func(_ harvest.Source, report *harvest.Report, _ error) { ran <- report },
 	}
-	subscriber := &notify.Subscriber{State: memstore.New(), Notify: scheduler.Notify, Payload: scheduler.Payload, Client: hubServer.Client()}
+	subscriber := &notify.Subscriber{State: harvest.NewCatalog(memstore.New()), Notify: scheduler.Notify, Payload: scheduler.Payload, Client: hubServer.Client()}
 	callback := httptest.NewServer(subscriber)
 	defer callback.Close()
 	subscriber.Callback = callback.URL + "/"
@@ -186,7 +186,7 @@ func TestNotificationEndToEnd(t *testing.T) {
 		<-lists
 	}
 
-	contents := func(store harvest.Store, source string) map[string]string {
+	contents := func(store *harvest.Catalog, source string) map[string]string {
 		all := make(map[string]string)
 		for rec, err := range store.Records(ctx, source, "") {
 			require.NoError(t, err)

@@ -51,7 +51,7 @@ func TestDumpsFollowed(t *testing.T) {
 				kinds := [][]resourcesync.Capability{nil, {resourcesync.ResourceDump}, {resourcesync.ChangeDump}, {resourcesync.ChangeDump}}
 				require.NoError(t, p.Pack(t.Context(), kinds[random.IntN(len(kinds))]...))
 			}
-			var store harvest.Store
+			var store *harvest.Catalog
 			resources, changes := 0, 0
 			for round := range 6 {
 				for range random.IntN(60) {
@@ -59,7 +59,7 @@ func TestDumpsFollowed(t *testing.T) {
 				}
 				pack()
 				if round%3 == 0 {
-					store = memstore.New()
+					store = harvest.NewCatalog(memstore.New())
 				}
 				for _, moving := range []bool{true, false} {
 					if l.between = nil; moving {
@@ -73,7 +73,7 @@ func TestDumpsFollowed(t *testing.T) {
 						}
 					}
 					l.asked = nil
-					h := &harvest.Harvester{Store: store, Fetcher: l, MaxDelete: 1, Recheck: !moving}
+					h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: l, MaxDelete: 1, Recheck: !moving}
 					report, err := h.Run(t.Context(), &resourcesync.Source{URL: l.URL()})
 					require.NoError(t, err)
 					require.True(t, moving || report.InStep(), report)
@@ -101,7 +101,7 @@ func TestDumpsFollowed(t *testing.T) {
 func TestDumpsAlone(t *testing.T) {
 	k := newPacker(t, &resourcesync.Publisher{Dumps: &resourcesync.Dumps{MaxEntries: 3}})
 	k.Clock = time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC) // before that of serve
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	harvestDumps := func() {
 		site := make(pages)
 		for path, text := range docs(t, k.Publisher) {

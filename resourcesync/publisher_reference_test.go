@@ -26,7 +26,7 @@ func TestPublisherReferenceClient(t *testing.T) {
 	store := testkit.NewStore(t)
 	web := httptest.NewUnstartedServer(nil)
 	base := "http://" + web.Listener.Addr().String() + "/"
-	p := &resourcesync.Publisher{Catalog: store, Base: base}
+	p := &resourcesync.Publisher{Place: websync.Place{Catalog: store, Base: base}}
 	p.Locator = websync.PathLocator{Base: base, Own: []string{"own"}, Reserved: p.Reserved}
 	handler := &publish.Handler{Publishers: []websync.Publisher{p, publish.Bodies(store, p.Locator)}, Dir: t.TempDir()}
 	defer handler.Close()

@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
@@ -280,7 +279,7 @@ func (h *mutations) change() {
 		}
 		items = append(items, item)
 	}
-	testkit.Fill(h.t, h.store, source, texts, items...)
+	testkit.Fill(h.t, h.store.Plain(), source, texts, items...)
 }
 
 func idOf(source, name string) string {
@@ -493,9 +492,9 @@ func TestPublisherReplayed(t *testing.T) {
 	for seed := range racing.Some(*replayed) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 11))
-			store := &testkit.Store{Store: memstore.New(), Clock: firstCommit}
-			store.Store.Now = func() time.Time { return store.Clock }
-			p := &resourcesync.Publisher{Catalog: store, Base: www, PartSize: 1 + random.IntN(6), ListSize: 1 + random.IntN(6), MaxLists: max(0, random.IntN(6)-2)}
+			store := testkit.NewStore(t)
+			store.Clock = firstCommit
+			p := &resourcesync.Publisher{Place: websync.Place{Catalog: store, Base: www}, PartSize: 1 + random.IntN(6), ListSize: 1 + random.IntN(6), MaxLists: max(0, random.IntN(6)-2)}
 			p.Locator = websync.PathLocator{Base: www, Own: []string{"own"}, Reserved: p.Reserved}
 			p.Report = func(f websync.Finding) { require.Contains(t, f.Message, "is reserved", f.String()) }
 			site := publish.Join(p, publish.Bodies(store, p.Locator))

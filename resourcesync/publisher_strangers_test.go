@@ -81,7 +81,7 @@ func TestPublisherOfStrangers(t *testing.T) {
 			}
 			t.Run(fmt.Sprint(name, ", kept: ", kept), func(t *testing.T) {
 				store := testkit.NewStore(t)
-				p := &resourcesync.Publisher{Catalog: store, Base: www, ListSize: 2, PartSize: 2}
+				p := &resourcesync.Publisher{Place: websync.Place{Catalog: store, Base: www}, ListSize: 2, PartSize: 2}
 				p.Locator = websync.PathLocator{Base: www, Own: []string{"own"}, Reserved: p.Reserved}
 				site := publish.Join(p, publish.Bodies(store, p.Locator))
 				s := &server{t: t, site: site, handler: &publish.Handler{Publishers: []websync.Publisher{site}, Dir: t.TempDir()}, final: make(map[string][]byte)}

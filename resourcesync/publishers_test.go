@@ -115,11 +115,11 @@ func serve(p pages, truth map[string]string, day int) sourcetest.Site {
 }
 
 // harvestOnce runs the Source, and returns what was reported as text.
-func harvestOnce(t *testing.T, store harvest.Store, site sourcetest.Site) (*harvest.Report, string) {
+func harvestOnce(t *testing.T, store *harvest.Catalog, site sourcetest.Site) (*harvest.Report, string) {
 	t.Helper()
 	var b strings.Builder
 	fetcher := &sourcetest.Fetcher{Site: site}
-	h := &harvest.Harvester{Store: store, Fetcher: fetcher, MaxDelete: -1,
+	h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher, MaxDelete: -1,
 		Hooks: testkit.OnFinding(func(f websync.Finding) { fmt.Fprintln(&b, f) })}
 	report, err := h.Run(t.Context(), &resourcesync.Source{URL: sourceURL, Name: testkit.Src, MaxPackage: 1 << 20})
 	fmt.Fprintln(&b, err)
@@ -553,7 +553,7 @@ func TestPublishers(t *testing.T) {
 // TestChangesAreFetchedOnce counts the requests for a resource whose changes have times
 // and no digests, of a server that always answers with the whole.
 func TestChangesAreFetchedOnce(t *testing.T) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	requests := func(changes ...string) (n int) {
 		p := offers("resourcelist", "resourcelist.xml", "changelist", "changelist.xml").with(pages{
 			"resourcelist.xml": resourceList(2, since(1, "a", "", ""), since(1, "b", "", "")), "changelist.xml": changeList(0, never, changes...)})
@@ -564,7 +564,7 @@ func TestChangesAreFetchedOnce(t *testing.T) {
 			site[name] = doc
 		}
 		fetcher := &sourcetest.Fetcher{Site: site}
-		report, err := (&harvest.Harvester{Store: store, Fetcher: fetcher}).Run(t.Context(), &resourcesync.Source{URL: sourceURL})
+		report, err := (&harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher}).Run(t.Context(), &resourcesync.Source{URL: sourceURL})
 		require.NoError(t, err)
 		require.True(t, report.InStep())
 		for _, x := range fetcher.Exchanges() {
@@ -585,7 +585,7 @@ func TestChangesAreFetchedOnce(t *testing.T) {
 
 // play harvests a publisher stage by stage, and after it has recovered.
 func play(t *testing.T, stages []stage) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	for i, s := range stages {
 		truth, before := held(s.truth), testkit.Live(t, store)
 		report, said := harvestOnce(t, store, serve(s.pages, truth, i+1))

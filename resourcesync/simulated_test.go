@@ -74,7 +74,7 @@ func simulate(t *testing.T, p *publisher, h history, size int, random *rand.Rand
 	p.log, p.dropped = nil, 0
 	p.begin, p.silent = p.now, p.perList == 0 && random.IntN(2) == 0
 	p.list()
-	store, inStep := memstore.New(), 0
+	store, inStep := harvest.NewCatalog(memstore.New()), 0
 	for round := 0; len(p.log) < size/2; round++ {
 		for range 1 + random.IntN(size/25) {
 			p.mutate(random, size)
@@ -108,7 +108,7 @@ var errBroken = errors.New("the connection broke")
 
 // interrupted harvests a site: to the end, up to a request or an event, or while some
 // requests fail.
-func interrupted(t *testing.T, store harvest.Store, site sourcetest.Site, random *rand.Rand) *harvest.Report {
+func interrupted(t *testing.T, store *harvest.Catalog, site sourcetest.Site, random *rand.Rand) *harvest.Report {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	request, event, failing := -1, int64(-1), uint32(0)
@@ -130,7 +130,7 @@ func interrupted(t *testing.T, store harvest.Store, site sourcetest.Site, random
 		return doc, nil
 	}}
 	var n atomic.Int64 // the hook is called from several goroutines
-	h := &harvest.Harvester{Store: store, Fetcher: fetcher, MaxDelete: -1, Attempts: -1, Concurrency: 1, Hooks: &harvest.Hooks{
+	h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher, MaxDelete: -1, Attempts: -1, Concurrency: 1, Hooks: &harvest.Hooks{
 		Outcome: func(string, string, harvest.Outcome, error) {
 			if n.Add(1) == event {
 				cancel()
@@ -145,7 +145,7 @@ func interrupted(t *testing.T, store harvest.Store, site sourcetest.Site, random
 }
 
 // contents returns the md5 digests of the bodies that a Store holds.
-func contents(t *testing.T, store harvest.Store) map[string]string {
+func contents(t *testing.T, store *harvest.Catalog) map[string]string {
 	all := make(map[string]string)
 	for rec, err := range store.Records(t.Context(), sourceURL, "") {
 		require.NoError(t, err)
@@ -172,10 +172,10 @@ func (p *publisher) digests() map[string]string {
 
 // audit checks what an Audit of a Store names. If changes are missing that the publisher
 // no longer lists, the Audit says that it is in doubt.
-func audit(t *testing.T, p *publisher, store harvest.Store, site sourcetest.Site, held map[string]string, inStep bool, when string) {
+func audit(t *testing.T, p *publisher, store *harvest.Catalog, site sourcetest.Site, held map[string]string, inStep bool, when string) {
 	then := maps.Clone(held) // after what is pending
 	decisions := make(map[string][]harvest.Outcome)
-	h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: site}, MaxDelete: -1, Attempts: -1}
+	h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: &sourcetest.Fetcher{Site: site}, MaxDelete: -1, Attempts: -1}
 	report, err := h.Audit(t.Context(), &resourcesync.Source{URL: sourceURL}, func(d harvest.Decision) {
 		name := strings.TrimPrefix(d.ID, www)
 		decisions[name] = append(decisions[name], d.Outcome)

@@ -238,7 +238,7 @@ func (s *Source) Channel(ctx context.Context, fetcher harvest.Fetcher) (topic, h
 
 // list yields a Resource List, or all that an index lists, as a snapshot.
 func (w *walk) list(ctx context.Context, url string) error {
-	l := &resourceList{walk: w, stated: make(map[docfetch.Key]websync.Datetime)}
+	l := &resourceList{walk: w, stated: make(map[docfetch.Key]websync.Datetime), made: make(map[docfetch.Key]websync.Datetime)}
 	source := &sitemap.Source{
 		URL: url, Complete: true, Extend: l.extend, Profile: w.source.Profile,
 		Parallel: w.source.Parallel, MaxDepth: 1, MaxDocuments: w.source.MaxDocuments, MaxBytes: w.source.MaxBytes,
@@ -247,6 +247,14 @@ func (w *walk) list(ctx context.Context, url string) error {
 		source.Include = func(loc string) bool { return w.source.Include(loc) }
 	}
 	run := *w.Run
+	run.Document = func(doc harvest.ListedDocument) {
+		l.mu.Lock()
+		if at := l.made[docfetch.KeyOf(doc.URL)]; !at.IsZero() {
+			doc.Made = at.Time()
+		}
+		l.mu.Unlock()
+		w.Document(doc)
+	}
 	run.From = harvest.Checkpoint{}
 	if !w.from.Stale {
 		run.From = harvest.Checkpoint(w.from.List)
@@ -261,7 +269,7 @@ func (w *walk) list(ctx context.Context, url string) error {
 		return w.unchanged(ctx, start.Skipped)
 	}
 	return w.snapshot(ctx, w.believed(url, l.at), func() (skipped int, err error) {
-		defer l.begin()
+		defer l.end(url)
 		for {
 			ev, err, ok := next()
 			if err != nil || !ok {
@@ -317,14 +325,30 @@ type resourceList struct {
 	at       websync.Datetime                  // of the root
 	earliest websync.Datetime                  // of all the documents
 	stated   map[docfetch.Key]websync.Datetime // at of the parts, as their index says
+	made     map[docfetch.Key]websync.Datetime // at of the documents
 	twice    int                               // entries with two md
 }
 
-// begin moves the position back to the moment of the earliest document.
-func (l *resourceList) begin() {
-	if log := &l.next.Log; l.earliest.Before(log.Time) {
-		log.At, log.Time = l.earliest, l.earliest
+// end moves the position back to the moment of the earliest document.
+func (l *resourceList) end(url string) {
+	if l.earliest.Before(l.at) {
+		l.reportOlder(url, l.earliest, l.at)
+		l.older = true
 	}
+	l.begin(l.earliest)
+}
+
+// begin moves the position back to the moment of the earliest document of a baseline.
+func (w *walk) begin(earliest websync.Datetime) {
+	if log := &w.next.Log; earliest.Before(log.Time) {
+		log.At, log.Time = earliest, earliest
+	}
+}
+
+// reportOlder reports that a part of a baseline is from before the moment of the whole.
+func (w *walk) reportOlder(document string, earliest, at websync.Datetime) {
+	w.Report(ruleContents.Finding(document, 0, 0, "md", []byte(earliest.String()),
+		fmt.Sprintf("a part of it is of %v, before the at of the whole, %v: changes are read since then", earliest, at)))
 }
 
 // extend is sitemap.Source.Extend.
@@ -353,6 +377,7 @@ func (l *resourceList) extend(r *sitemap.Reader) sitemap.Extended {
 			defer l.mu.Unlock()
 			l.twice += s.twice
 			at := s.head.Metadata.At
+			l.made[docfetch.KeyOf(r.Document)] = at
 			if stated := l.stated[docfetch.KeyOf(r.Document)]; !at.IsZero() && at.Before(stated) {
 				return fmt.Errorf("at %v is before %v, which the index states: it may be an old copy", at, stated)
 			}
@@ -395,7 +420,7 @@ func (w *walk) snapshot(ctx context.Context, at websync.Datetime, list func() (s
 	w.countListed(skipped)
 	w.counted = skipped
 	skipped += versions
-	if again := w.from.Options != "" || w.Full; again && since != nil && at.IsZero() {
+	if again := w.from.Options != "" || w.Full; again && since != nil && (at.IsZero() || w.older) {
 		skipped++ // what the log has put may be later than the list: its absence deletes nothing
 	}
 	end := harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Skipped: skipped, Options: w.next.Options, Resume: w.resume()}
@@ -757,7 +782,10 @@ func patched(ctx context.Context, job *harvest.Job) bool {
 	}
 	defer resp.Body.Close()
 	var after bytes.Buffer
-	if applyPatch(&after, held, link.Verify(resp.Body), h.Type) != nil {
+	if err := applyPatch(&after, held, link.Verify(resp.Body), h.Type); err != nil {
+		if caught, ok := errors.AsType[*websync.PanicError](err); ok {
+			job.Log().Error("panic", "id", job.Resource.ID, "url", websync.RedactURL(h.Patch), "err", err, "stack", string(caught.Stack))
+		}
 		return false
 	}
 	_, err = job.Keep(ctx, harvest.ContentName, content, &after)
@@ -771,7 +799,10 @@ func patched(ctx context.Context, job *harvest.Job) bool {
 // the Resource Lists that its robots.txt file names.
 //
 // Each set comes once, in the order in which they are found. The error is that of the
-// document at url if nothing was found, or [websync.ErrNotFound].
+// document at url if nothing was found, or [websync.ErrNotFound]. A set that an earlier
+// call returned may be missing because a document is damaged or can't be read; remember
+// the sets, and remove the records of one (harvest.Harvester.Remove) only if the publisher
+// has ended it.
 func Discover(ctx context.Context, fetcher harvest.Fetcher, url string) ([]Set, error) {
 	d := newDiscovery(fetcher, url)
 	err := d.visit(ctx, url, 0)

@@ -122,11 +122,11 @@ func TestSourceHistories(t *testing.T) {
 				p := newPublisher()
 				shape(p)
 				p.put("kept", "a snapshot without any known resource deletes nothing")
-				store := memstore.New()
+				store := harvest.NewCatalog(memstore.New())
 				for round := range 12 {
 					p.live(random, round == 0)
 					fetcher := &sourcetest.Fetcher{Site: p.site()}
-					h := &harvest.Harvester{Store: store, Fetcher: fetcher, MaxDelete: 1}
+					h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher, MaxDelete: 1}
 					report, err := h.Run(t.Context(), &resourcesync.Source{URL: sourceURL})
 					require.NoError(t, err, "seed %d round %d", seed, round)
 					require.Equal(t, p.texts(), testkit.Live(t, store), "seed %d round %d: %v", seed, round, report)
@@ -144,11 +144,12 @@ func TestNoChangeList(t *testing.T) {
 	p.noChange = true
 	p.put("a", "text")
 	p.list()
-	store := memstore.New()
+	p.now = p.now.Add(time.Minute) // nothing else has changed in the second of the lastmod
+	store := harvest.NewCatalog(memstore.New())
 	var statuses []int
 	for range 3 {
 		fetcher := &sourcetest.Fetcher{Site: p.site()}
-		report, err := (&harvest.Harvester{Store: store, Fetcher: fetcher}).Run(t.Context(), &resourcesync.Source{URL: sourceURL})
+		report, err := (&harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher}).Run(t.Context(), &resourcesync.Source{URL: sourceURL})
 		require.NoError(t, err)
 		require.True(t, report.InStep())
 		for _, x := range fetcher.Exchanges() {
@@ -160,7 +161,7 @@ func TestNoChangeList(t *testing.T) {
 	assert.Equal(t, []int{200, 304, 304}, statuses)
 	p.put("a", "changed")
 	p.list()
-	report, err := (&harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: p.site()}}).Run(t.Context(), &resourcesync.Source{URL: sourceURL})
+	report, err := (&harvest.Harvester{Sample: -1, Catalog: store, Fetcher: &sourcetest.Fetcher{Site: p.site()}}).Run(t.Context(), &resourcesync.Source{URL: sourceURL})
 	require.NoError(t, err)
 	require.True(t, report.InStep())
 	assert.Equal(t, p.texts(), testkit.Live(t, store))
@@ -180,7 +181,7 @@ func TestLongURI(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := newPublisher()
 			change(p)
-			report, said := run(t, memstore.New(), p.site())
+			report, said := run(t, harvest.NewCatalog(memstore.New()), p.site())
 			assert.Positive(t, report.Skipped)
 			assert.False(t, report.InStep())
 			assert.Contains(t, said, "longer than any")
@@ -201,7 +202,7 @@ func TestSourceInterrupted(t *testing.T) {
 				p := newPublisher()
 				shape(p)
 				p.put("kept", "a snapshot without any known resource deletes nothing")
-				store := memstore.New()
+				store := harvest.NewCatalog(memstore.New())
 				inStep := 0
 				for round := range 20 {
 					p.live(random, round == 0)
@@ -230,7 +231,7 @@ func TestSourceInterrupted(t *testing.T) {
 						return doc, nil
 					}}
 					// What failed more than once waits, unless all is asked for.
-					h := &harvest.Harvester{Store: store, Fetcher: fetcher, MaxDelete: 1, Recheck: round >= 18}
+					h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher, MaxDelete: 1, Recheck: round >= 18}
 					report, err := h.Run(ctx, &resourcesync.Source{URL: sourceURL})
 					cancel()
 					if err == nil && report.InStep() {

@@ -30,6 +30,7 @@ type walk struct {
 	documents  atomic.Int64
 	counted    int // skipped entries that a SnapshotEnd has counted
 	notes      versionNotes
+	older      bool // a document of the baseline is from before the moment that it was taken to describe
 }
 
 func newWalk(s *Source, pass *docfetch.Pass) *walk {

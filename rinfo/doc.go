@@ -23,10 +23,10 @@
 // sources have URLs at and below the official URIs:
 //
 //	const base = "http://rinfo.example.se/"
-//	feed := &rinfo.Publisher{Catalog: store, Base: base, Author: author}
+//	feed := &rinfo.Publisher{Place: websync.Place{Catalog: catalog, Base: base}, Author: author}
 //	paths := websync.PathLocator{Base: base, Own: approved, Reserved: feed.Reserved}
 //	feed.Locator = rinfo.Locator{PathLocator: paths}
-//	bodies := publish.Bodies(store, feed.Locator)
+//	bodies := publish.Bodies(catalog, feed.Locator)
 //	handler := &publish.Handler{Publishers: []websync.Publisher{feed, bodies}}
 //
 // # Notifications

@@ -23,7 +23,7 @@ func Example_ping() {
 	defer cancel()
 
 	// the collector
-	h := &harvest.Harvester{Store: memstore.New(), Fetcher: &sourcetest.Fetcher{Site: exampleSite}}
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New()), Fetcher: &sourcetest.Fetcher{Site: exampleSite}}
 	harvested := make(chan *harvest.Report)
 	scheduler := &schedule.Scheduler{
 		Harvester: h,

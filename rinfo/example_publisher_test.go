@@ -20,9 +20,9 @@ import (
 // times of its own.
 func ExamplePublisher() {
 	ctx := context.Background()
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	store.Now = func() time.Time { return time.Date(2026, 1, 3, 0, 0, 0, 0, time.UTC) }
-	h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: exampleSite}}
+	h := &harvest.Harvester{Catalog: store, Fetcher: &sourcetest.Fetcher{Site: exampleSite}}
 	authority := &rinfo.Source{URL: "https://www.example.se/index.atom"}
 	if _, err := h.Run(ctx, authority); err != nil {
 		fmt.Println(err)
@@ -30,7 +30,7 @@ func ExamplePublisher() {
 	}
 
 	feed := &rinfo.Publisher{
-		Catalog: store, Base: "http://rinfo.example.se/", ID: "tag:example.se,2026:depot", Title: "All acts",
+		Place: websync.Place{Catalog: store, Base: "http://rinfo.example.se/"}, ID: "tag:example.se,2026:depot", Title: "All acts",
 		Author: websync.Person{Name: "Depot", Email: "rinfo@example.se"},
 	}
 	locator := rinfo.Locator{PathLocator: websync.PathLocator{Base: feed.Base, Own: []string{authority.Key()}, Reserved: feed.Reserved}}

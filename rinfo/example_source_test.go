@@ -30,9 +30,9 @@ var exampleSite = sourcetest.Site{
 // A feed becomes records in a Store, each with all documents of its entry.
 func ExampleSource() {
 	ctx := context.Background()
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	// for HTTP, use the Fetcher of package harvest/fetch
-	h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: exampleSite}}
+	h := &harvest.Harvester{Catalog: store, Fetcher: &sourcetest.Fetcher{Site: exampleSite}}
 	report, err := h.Run(ctx, &rinfo.Source{URL: "https://www.example.se/index.atom"})
 	if err != nil {
 		fmt.Println(err)

@@ -67,7 +67,7 @@ func newDepot(t *testing.T) *depot {
 // open serves the depot with its settings.
 func (d *depot) open() {
 	p := &rinfo.Publisher{
-		Catalog: d.Store, Base: d.base, Path: d.Path, ID: "tag:example.se,2026:feed", Title: d.Title,
+		Place: websync.Place{Catalog: d.Store, Base: d.base}, Path: d.Path, ID: "tag:example.se,2026:feed", Title: d.Title,
 		Author: websync.Person{Name: "Agency", Email: "rinfo@example.se"}, ArchiveSize: d.ArchiveSize,
 		LatestOnly: d.LatestOnly, Complete: d.Complete, LegacyMD5: d.LegacyMD5,
 	}
@@ -136,14 +136,14 @@ func (d *depot) put(source string, n int, random *rand.Rand) {
 		r.Published = websync.NewDatetime(d.Clock.Add(-time.Hour))
 	}
 	item.Resource = r
-	testkit.Fill(d.t, d.Store, source, texts, item)
+	testkit.Fill(d.t, d.Store.Plain(), source, texts, item)
 }
 
 func (d *depot) remove(source string, n int) {
 	held, err := d.Get(d.t.Context(), source, []string{d.id(source, n)})
 	require.NoError(d.t, err)
 	if held[0].Seq > 0 && held[0].Kind != websync.Deleted {
-		testkit.Fill(d.t, d.Store, source, nil, websync.Item{Kind: websync.Deleted, Resource: websync.Resource{ID: d.id(source, n)}})
+		testkit.Fill(d.t, d.Store.Plain(), source, nil, websync.Item{Kind: websync.Deleted, Resource: websync.Resource{ID: d.id(source, n)}})
 	}
 }
 
@@ -323,7 +323,8 @@ func TestHistories(t *testing.T) {
 
 func history(t *testing.T, random *rand.Rand) {
 	d := newDepot(t)
-	store := memstore.New()
+	db := memstore.New()
+	store := harvest.NewCatalog(db)
 	client := fetch.New(store)
 	client.AllowPrivate, client.Rate = true, -1
 	source := rinfo.Source{Name: testkit.Src, FeedID: "tag:example.se,2026:feed"}
@@ -360,16 +361,16 @@ func history(t *testing.T, random *rand.Rand) {
 					d.change(random)
 				}
 			})
-			h := &harvest.Harvester{Store: store, Fetcher: client, MaxDelete: -1}
+			h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: client, MaxDelete: -1}
 			if random.IntN(2) == 0 {
-				h.Store = &testkit.Failing{Store: store, Left: random.IntN(6), After: random.IntN(2) == 0}
+				h.Catalog = harvest.NewCatalog(testkit.CutAfter(db, random.IntN(6), random.IntN(2) == 0))
 			}
 			_, _ = h.Run(ctx, &source)
 			cancel(nil)
 			d.set(nil)
 		}
 
-		h := &harvest.Harvester{Store: store, Fetcher: client, MaxDelete: -1}
+		h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: client, MaxDelete: -1}
 		testkit.MakeDue(t, store)
 		report, err := h.Run(t.Context(), &source)
 		require.NoError(t, err)

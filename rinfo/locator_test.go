@@ -90,7 +90,7 @@ func TestLocatorServes(t *testing.T) {
 	store := testkit.NewStore(t)
 	site := siteOf(map[string]string{"feed": feedOf(entryOf("exfs/2026:1", 1, pdf("files/1"), rdf("files/1.rdf"),
 		enclosure("files/b.pdf", ""), enclosure("files/sub/c", ` dct:isFormatOf="#bilaga_1"`)))})
-	h := &harvest.Harvester{Store: store, Fetcher: &sourcetest.Fetcher{Site: site}}
+	h := &harvest.Harvester{Sample: -1, Catalog: store.Plain(), Fetcher: &sourcetest.Fetcher{Site: site}}
 	report, err := h.Run(t.Context(), &rinfo.Source{URL: feedURL, Name: "agency"})
 	require.NoError(t, err)
 	require.True(t, report.InStep())
@@ -100,7 +100,7 @@ func TestLocatorServes(t *testing.T) {
 
 	l := locators()["default"]
 	bodies := publish.Bodies(store, l)
-	feed := &atom.Publisher{Catalog: store, Base: base, Locator: l, Author: websync.Person{Name: "Depot"}}
+	feed := &atom.Publisher{Place: websync.Place{Catalog: store.Plain(), Base: base, Locator: l}, Author: websync.Person{Name: "Depot"}}
 	doc, err := feed.Document(t.Context(), "/feed.atom")
 	require.NoError(t, err)
 	var listed strings.Builder

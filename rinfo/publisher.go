@@ -64,26 +64,13 @@ import (
 // Set the fields before first use. A Publisher is safe for concurrent use; it must not be
 // copied.
 type Publisher struct {
-	// Catalog is what to publish. It is required.
-	Catalog websync.Catalog
-
-	// Base is the absolute URL under which the documents lie. It ends in a slash. It is
-	// required.
-	Base string
+	// A depot has a [Locator], whose own sources are those that it has approved: they
+	// choose ids below Base.
+	websync.Place
 
 	// Path is that of the subscription document, relative to Base. If empty, it is
 	// "feed.atom".
 	Path string
-
-	// Sources are the sources whose changes are listed; if empty, all. No two of them
-	// should have an id in common.
-	Sources []string
-
-	// Locator gives bodies their URLs. It must be the one with which they are served. If
-	// nil, it is a [websync.PathLocator] with Base and Reserved that owns no source. A
-	// depot has a [Locator], whose own sources are those that it has approved: they
-	// choose ids below Base.
-	Locator websync.Locator
 
 	// ID is the feed's atom:id, an absolute IRI that never changes (§3.1.1). If empty, it
 	// is the URL of the subscription document.
@@ -126,10 +113,6 @@ type Publisher struct {
 	// are pinged (§9) need none: see publish.Pinger.
 	Hubs []string
 
-	// Report, if set, receives a finding for each resource that can't be listed, as in
-	// [atom.Publisher].
-	Report func(websync.Finding)
-
 	once sync.Once
 	atom *atom.Publisher
 	sums sums
@@ -146,9 +129,9 @@ const (
 func (p *Publisher) open() *atom.Publisher {
 	p.once.Do(func() {
 		p.atom = &atom.Publisher{
-			Catalog: p.Catalog, Base: p.Base, Path: p.Path, Sources: p.Sources, Locator: p.Locator, ID: p.ID, Title: p.Title, Author: p.Author,
+			Place: p.Place, Path: p.Path, ID: p.ID, Title: p.Title, Author: p.Author,
 			ArchiveSize: p.ArchiveSize, ArchivePeriod: p.ArchivePeriod, LatestOnly: p.LatestOnly, History: p.History,
-			Complete: p.Complete, MaxEntries: cmp.Or(p.MaxEntries, defaultMaxEntries), LegacyMD5: p.LegacyMD5, Hubs: p.Hubs, Report: p.Report,
+			Complete: p.Complete, MaxEntries: cmp.Or(p.MaxEntries, defaultMaxEntries), LegacyMD5: p.LegacyMD5, Hubs: p.Hubs,
 			Profile: "rinfo 1", Prepare: p.prepare, Item: writeItem,
 		}
 		if p.ArchiveSize <= 0 {

@@ -28,7 +28,7 @@ import (
 const depotBase = "http://rinfo.example.se/"
 
 func newPublisher(c websync.Catalog) *rinfo.Publisher {
-	p := &rinfo.Publisher{Catalog: c, Base: depotBase, ID: "tag:example.se,2026:depot", Author: websync.Person{Name: "Depot", Email: "rinfo@example.se"}}
+	p := &rinfo.Publisher{Place: websync.Place{Catalog: c, Base: depotBase}, ID: "tag:example.se,2026:depot", Author: websync.Person{Name: "Depot", Email: "rinfo@example.se"}}
 	p.Locator = rinfo.Locator{PathLocator: websync.PathLocator{Base: p.Base, Own: []string{"own", testkit.Src}, Reserved: p.Reserved}}
 	return p
 }
@@ -135,7 +135,7 @@ func TestPublisherMD5(t *testing.T) {
 			Bodies:   []websync.Body{{Name: "content", Link: link, Key: websync.SHA256([]byte(text))}},
 		})
 	}
-	catalog := &testkit.Catalog{Catalog: s.Store}
+	catalog := &testkit.Catalog{Catalog: s}
 	p := newPublisher(catalog)
 	p.ArchiveSize = 1
 	sumOf := func(path string) string {
@@ -201,7 +201,7 @@ func TestPublisherKeepsItems(t *testing.T) {
 	link := websync.Link{Href: publ + "a"}
 	key := websync.SHA256([]byte("one"))
 	s.Fill("own", []string{"one"}, websync.Item{Resource: websync.Resource{ID: publ + "a", Content: link}, Bodies: []websync.Body{{Name: "content", Link: link, Key: key}}})
-	c := fixedCatalog{s, testkit.Entries(t, s)}
+	c := fixedCatalog{s, testkit.Entries(t, s.Plain())}
 	bodies := c.items[0].Bodies
 	bodies[0].Link.Digests = append(make(websync.Digests, 0, 4), key)
 	want := fmt.Sprintf("%+v", c.items)
@@ -281,7 +281,7 @@ func TestDefaults(t *testing.T) {
 	s.Put("own", websync.Resource{ID: publ + "one more"})
 	_, err := p.Document(t.Context(), "/feed.atom")
 	assert.ErrorIs(t, err, websync.ErrLimit)
-	assert.EqualError(t, (&rinfo.Publisher{Catalog: s, Base: "https://x", Author: websync.Person{Name: "A"}}).Check(),
+	assert.EqualError(t, (&rinfo.Publisher{Place: websync.Place{Catalog: s, Base: "https://x"}, Author: websync.Person{Name: "A"}}).Check(),
 		`atom: Publisher.Base "https://x" must be an http(s) URL ending in "/"`)
 }
 
@@ -373,9 +373,9 @@ func TestReindexing(t *testing.T) {
 				assert.Equal(t, titlesOf(t, s), titles)
 
 				asked = 0
-				reader := memstore.New()
+				reader := harvest.NewCatalog(memstore.New())
 				mirror := &testkit.Mirror{Publisher: publish.Join(p, publish.Bodies(s, p.Locator)), Before: reindex}
-				h := &harvest.Harvester{Store: reader, Fetcher: mirror}
+				h := &harvest.Harvester{Sample: -1, Catalog: reader, Fetcher: mirror}
 				for range 2 {
 					report, err := h.Run(t.Context(), &rinfo.Source{URL: p.URL()})
 					require.NoError(t, err)

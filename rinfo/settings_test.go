@@ -15,8 +15,7 @@ import (
 // these.
 func TestSettings(t *testing.T) {
 	p := &Publisher{
-		Catalog: testkit.NewStore(t), Locator: websync.PathLocator{Base: "https://example.se/"}, Author: websync.Person{Name: "A"},
-		Base: "https://example.se/", Report: func(websync.Finding) {},
+		Place: websync.Place{Catalog: testkit.NewStore(t), Locator: websync.PathLocator{Base: "https://example.se/"}, Base: "https://example.se/", Report: func(websync.Finding) {}}, Author: websync.Person{Name: "A"},
 	}
 	testkit.SetAll(p)
 	testkit.PassesOn(t, p, p.open())

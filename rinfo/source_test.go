@@ -148,14 +148,14 @@ func TestSourceConformance(t *testing.T) {
 // A collection is a Store that is harvested into.
 type collection struct {
 	*testing.T
-	store  harvest.Store
+	store  *harvest.Catalog
 	source rinfo.Source
 	// of the last run
 	findings []websync.Finding
 }
 
 func newCollection(t *testing.T) *collection {
-	return &collection{t, memstore.New(), rinfo.Source{URL: feedURL, Name: testkit.Src}, nil}
+	return &collection{t, harvest.NewCatalog(memstore.New()), rinfo.Source{URL: feedURL, Name: testkit.Src}, nil}
 }
 
 // run harvests a site and returns the requests, by path.
@@ -164,7 +164,7 @@ func (c *collection) run(site sourcetest.Site) (report *harvest.Report, asked []
 	f := &sourcetest.Fetcher{Site: site}
 	c.findings = nil
 	hooks := testkit.OnFinding(func(f websync.Finding) { c.findings = append(c.findings, f) })
-	report, err := (&harvest.Harvester{Store: c.store, Fetcher: f, Hooks: hooks}).Run(c.Context(), &c.source)
+	report, err := (&harvest.Harvester{Sample: -1, Catalog: c.store, Fetcher: f, Hooks: hooks}).Run(c.Context(), &c.source)
 	require.NoError(c, err)
 	for _, x := range f.Exchanges() {
 		path := strings.TrimPrefix(x.URL, www)
@@ -356,9 +356,9 @@ func TestOrder(t *testing.T) {
 	entries = append(entries, tombstoneOf("not/here", 600))
 	doc := feedOf(entries...)
 	require.Greater(t, len(doc), 5<<20)
-	c.store = testkit.NewStore(t).Store
+	c.store = testkit.NewStore(t).Plain()
 	f := &sourcetest.Fetcher{Site: siteOf(map[string]string{"feed": doc})}
-	report, err := (&harvest.Harvester{Store: c.store, Fetcher: f, Concurrency: 1}).Run(t.Context(), &c.source)
+	report, err := (&harvest.Harvester{Sample: -1, Catalog: c.store, Fetcher: f, Concurrency: 1}).Run(t.Context(), &c.source)
 	require.NoError(t, err)
 	require.True(t, report.InStep(), "%+v", report)
 	marks := 0
@@ -415,7 +415,7 @@ func TestGone(t *testing.T) {
 	for range 12 {
 		testkit.MakeDue(t, c.store)
 		f := &sourcetest.Fetcher{Site: site}
-		report, err := (&harvest.Harvester{Store: c.store, Fetcher: f, DeleteGone: true}).Run(t.Context(), &c.source)
+		report, err := (&harvest.Harvester{Sample: -1, Catalog: c.store, Fetcher: f, DeleteGone: true}).Run(t.Context(), &c.source)
 		require.NoError(t, err)
 		assert.False(t, report.InStep())
 		assert.Zero(t, report.Left.Gone)

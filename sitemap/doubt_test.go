@@ -1,7 +1,9 @@
 package sitemap_test
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -50,6 +53,7 @@ var doubts = map[string]struct {
 	"an error message, before":       {"<error>timeout</error><url><loc>{1}</loc></url>", "1", 1},
 	"an error message, no namespace": {"<url><loc>{1}</loc></url><error xmlns=''>timeout</error>", "1", 1},
 	"a URL as text":                  {"<url><loc>{1}</loc></url>{2}<url><loc>{3}</loc></url>", "13", 1},
+	"two URLs run together":          {"<url><loc>{1}{2}</loc></url><url><loc>{3}</loc></url>", "3", 1},
 	"two URLs in a loc":              {"<url><loc>{1} {2}</loc></url><url><loc>{3}</loc></url>", "3", 1},
 	"two URLs, no-break space":       {"<url><loc>{1}\u00a0{2}</loc></url><url><loc>{3}</loc></url>", "3", 1},
 	"two lines, line separator":      {"<url><loc>{1}\u2028x</loc></url><url><loc>{3}</loc></url>", "3", 1},
@@ -95,8 +99,8 @@ func TestDoubtDeletesNothing(t *testing.T) {
 	for name, test := range doubts {
 		t.Run(name, func(t *testing.T) {
 			web := &web{pages: sourcetest.Site{url: {Body: string(urlset(all...))}}}
-			store := memstore.New()
-			h := &harvest.Harvester{Store: store, Fetcher: web, Bodies: harvest.SkipBodies}
+			store := harvest.NewCatalog(memstore.New())
+			h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: web, Bodies: harvest.SkipBodies}
 			src := &sitemap.Source{URL: url, Complete: true}
 			report, err := h.Run(t.Context(), src)
 			require.NoError(t, err)
@@ -128,3 +132,123 @@ func listed(doc string, first, second, third int) string {
 }
 
 func numberedPage(n int) string { return fmt.Sprintf("%s/page-%02d", site, n) }
+
+// TestTwoURLs: where the end of a line is lost, two URLs are not one. A URL may contain
+// another one.
+func TestTwoURLs(t *testing.T) {
+	for name, test := range map[string]struct {
+		url string
+		two bool
+	}{
+		"after a letter":                {url: site + "/page-1" + site + "/page-2", two: true},
+		"after a name with a dot":       {url: site + "/a.html" + "http://www.example.com/b.html", two: true},
+		"in capitals":                   {url: site + "/a" + "HTTPS://www.example.com/b", two: true},
+		"after a host":                  {url: site + site + "/b", two: true},
+		"after an escaped letter":       {url: site + "/caf%C3%A9" + site + "/b", two: true},
+		"after a letter beyond ASCII":   {url: site + "/café" + site + "/b", two: true},
+		"after the value of a query":    {url: site + "/?page=1" + site + "/?page=2", two: true},
+		"after one that contains one":   {url: site + "/?url=https://example.org/a" + site + "/b", two: true},
+		"three that end in slashes":     {url: site + "/a/" + site + "/b/" + site + "/c/", two: true},
+		"in a query":                    {url: site + "/?url=https://www.example.com/a"},
+		"in a query that has more":      {url: site + "/?a=b&url=https://www.example.com/a&c=d"},
+		"the query itself":              {url: site + "/?https://www.example.com/a"},
+		"in a query, a path":            {url: site + "/?url=/https://www.example.com/a"},
+		"in a query, after its escape":  {url: site + "/?url%3Dhttps://www.example.com/a"},
+		"of an archive":                 {url: "https://web.archive.org/web/2020/https://www.example.com/a"},
+		"of an archive, in an archive":  {url: "https://web.archive.org/web/2020/https://example.net/?u=https://www.example.com/a"},
+		"of its own host":               {url: site + "/bodies/https://www.example.com/a/content"},
+		"after another delimiter":       {url: site + "/cache:https://www.example.com/a"},
+		"in a fragment":                 {url: site + "/viewer#https://www.example.com/a"},
+		"a scheme twice":                {url: "http://https://www.example.com/a"},
+		"another scheme":                {url: site + "/page-1ftp://www.example.com/a"},
+		"a scheme without anything":     {url: site + "/what-is-http://"},
+		"escaped":                       {url: site + "/page-1https%3A%2F%2Fwww.example.com"},
+		"a colon and another one after": {url: site + "/a:b:c"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for format, doc := range map[string]string{
+				"text": site + "/first\n" + test.url + "\n" + site + "/last\n", "urlset": string(urlset(site+"/first", strings.ReplaceAll(test.url, "&", "&amp;"), site+"/last")),
+			} {
+				want := []string{site + "/first", test.url, site + "/last"}
+				skipped := 0
+				if test.two {
+					want, skipped = slices.Delete(want, 1, 2), 1
+				}
+				var found []websync.Finding
+				r := newReader([]byte(doc), func(f websync.Finding) { found = append(found, f) })
+				var got []string
+				for e, err := range r.All() {
+					require.NoError(t, err)
+					got = append(got, e.Loc)
+				}
+				assert.Equal(t, want, got, format)
+				assert.Equal(t, skipped, r.Skipped(), format)
+				if test.two {
+					rule := map[string]string{"text": "sitemap-text-line", "urlset": "sitemap-loc-syntax"}[format]
+					assert.Contains(t, testkit.Rules(found), rule)
+				}
+				sum, err := sitemap.Validate(strings.NewReader(doc), sitemap.ValidateOptions{})
+				require.NoError(t, err)
+				assert.Equal(t, skipped, sum.Skipped)
+				if test.two {
+					assert.Positive(t, sum.Errors)
+				}
+			}
+			var b bytes.Buffer
+			err := sitemap.NewWriter(&b).Write(&sitemap.Entry{Loc: test.url})
+			if test.two {
+				assert.Error(t, err)
+			}
+
+			w := &web{pages: sourcetest.Site{
+				site + "/robots.txt": {Body: "Sitemap: " + site + "/a.xml\nSitemap: " + test.url + "\n"},
+				site + "/a.xml":      pages(site + "/1"), test.url: pages(site + "/2"),
+			}}
+			robots := listen(t, w, &sitemap.Source{URL: site + "/robots.txt"}, harvest.Checkpoint{}, 0)
+			require.NoError(t, robots.err)
+			if test.two {
+				assert.Equal(t, []string{"snapshot start", site + "/1", "snapshot end, 1 skipped, resume"}, robots.events)
+				assert.Equal(t, []string{"sitemap-robots"}, robots.rules())
+			} else {
+				assert.NotContains(t, robots.rules(), "sitemap-robots")
+			}
+		})
+	}
+	t.Run("two lines of robots.txt", func(t *testing.T) {
+		w := &web{pages: sourcetest.Site{site + "/robots.txt": {Body: "Sitemap: " + site + "/a.xmlSitemap: " + site + "/b.xml"}}}
+		got := listen(t, w, &sitemap.Source{URL: site + "/robots.txt"}, harvest.Checkpoint{}, 0)
+		assert.Equal(t, []string{"snapshot start", "snapshot end, 1 skipped, resume"}, got.events)
+	})
+}
+
+// TestLostLineEnds: a Complete text sitemap that lost its line ends deletes nothing.
+func TestLostLineEnds(t *testing.T) {
+	const url = site + "/sitemap.txt"
+	var all []string
+	for n := range 40 {
+		all = append(all, numberedPage(n))
+	}
+	for name, lost := range map[string]string{
+		"all of them":  strings.Join(all, ""),
+		"one of them":  strings.Join(all[:38], "\n") + "\n" + all[38] + all[39],
+		"with slashes": strings.Join(all[:37], "\n") + "\n" + strings.Join(all[37:], "/"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			web := &web{pages: sourcetest.Site{url: {Body: strings.Join(all, "\n")}}}
+			store := harvest.NewCatalog(memstore.New())
+			h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: web, Bodies: harvest.SkipBodies, MaxDelete: 1}
+			src := &sitemap.Source{URL: url, Complete: true}
+			report, err := h.Run(t.Context(), src)
+			require.NoError(t, err)
+			require.True(t, report.InStep())
+			for range 2 {
+				web.pages[url] = sourcetest.Document{Body: lost}
+				report, err = h.Run(t.Context(), src)
+				require.NoError(t, err)
+				assert.Zero(t, report.Deleted)
+				assert.Zero(t, report.Created)
+				assert.False(t, report.InStep())
+			}
+		})
+	}
+}

@@ -15,7 +15,7 @@ import (
 // them to files. This example prints them.
 func ExamplePublisher() {
 	ctx := context.Background()
-	h := &harvest.Harvester{Store: memstore.New()}
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New())}
 	modified, _ := websync.ParseDatetime("2026-01-02")
 	page := func(name string) harvest.Event {
 		return harvest.Event{
@@ -27,7 +27,7 @@ func ExamplePublisher() {
 		fmt.Println(err)
 		return
 	}
-	p := &sitemap.Publisher{Catalog: h.Store, Base: "https://www.example.com/"}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: h.Catalog, Base: "https://www.example.com/"}}
 	p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"pages"}, Reserved: p.Reserved}
 	for path, err := range p.Documents(ctx) {
 		if err != nil {

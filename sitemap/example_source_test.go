@@ -26,8 +26,8 @@ func ExampleSource() {
 			Body: `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + strings.Join(entries, "") + "</urlset>",
 		}
 	}
-	ctx, store := context.Background(), memstore.New()
-	h := &harvest.Harvester{Store: store, Fetcher: web}
+	ctx, store := context.Background(), harvest.NewCatalog(memstore.New())
+	h := &harvest.Harvester{Catalog: store, Fetcher: web}
 	source := &sitemap.Source{URL: "https://www.example.com/sitemap.xml", Complete: true} // what it omits is deleted
 	list(fmt.Sprintf(page, 1), fmt.Sprintf(page, 2))
 	for range 2 {

@@ -38,6 +38,14 @@ func (r *Reader) takeLoc(text []byte) {
 		}
 		loc = absolute
 	}
+	if holdsTwo(loc) {
+		rule := ruleLocSyntax
+		if r.lines != nil {
+			rule = ruleTextLine
+		}
+		r.lose(rule, text, errTwo.Error())
+		return
+	}
 	if len(loc) >= maxLoc && utf8.RuneCount(loc) >= maxLoc {
 		r.reportChild(ruleLocLength, text, "2,048 characters or more")
 	}
@@ -101,6 +109,57 @@ func isTwo(loc []byte) bool {
 			return true
 		}
 	}
+}
+
+// holdsTwo reports whether a URL is followed by another one, as where the end of a line
+// is lost. A URL may contain another one after a delimiter, as in "?url=https://…" and
+// "/2020/https://…"; but not two of its own host after slashes.
+func holdsTwo(url []byte) bool {
+	first := syntax.HTTPHost(url)
+	own := 0 // URLs of its own host after slashes
+	for at := first; first > 0; {
+		n := bytes.IndexByte(url[at:], ':')
+		if n < 0 {
+			return false
+		}
+		at += n + 1
+		begin := at - len("http:")
+		if url[at-2]|0x20 == 's' {
+			begin--
+		}
+		if begin <= first || syntax.HTTPHost(url[begin:]) == 0 {
+			continue
+		}
+		switch c := lastByte(url[first:begin]); {
+		case strings.IndexByte(":/?#[]@!$&'()*+,;=|", c) < 0:
+			return true
+		case c == '/' && bytes.EqualFold(hostOf(url[first:]), hostOf(url[at+len("//"):])):
+			own++
+		}
+		if own > 1 {
+			return true
+		}
+	}
+	return false // not an HTTP URL
+}
+
+// lastByte returns the last byte of a text that is not empty, without percent-encoding.
+func lastByte(text []byte) byte {
+	last := len(text) - 1
+	if at := last - len("2F"); at >= 0 {
+		if c, ok := syntax.Escaped(text, at); ok {
+			return c
+		}
+	}
+	return text[last]
+}
+
+// hostOf returns the host of what follows the scheme of a URL.
+func hostOf(rest []byte) []byte {
+	if end := bytes.IndexAny(rest, "/?#"); end >= 0 {
+		return rest[:end]
+	}
+	return rest
 }
 
 // takeDamagedLoc is takeLoc for a text in which the XML reader may have passed over

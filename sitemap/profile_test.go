@@ -41,7 +41,7 @@ func elementOf(elements []websync.Element, local string) string {
 
 func profilePublisher(c websync.Catalog) *sitemap.Publisher {
 	return &sitemap.Publisher{
-		Catalog: c, Base: site + "/", PartSize: 3, Profile: "numbered 1",
+		Place: websync.Place{Catalog: c, Base: site + "/"}, PartSize: 3, Profile: "numbered 1",
 		Head: func(h *sitemap.Head) {
 			h.Elements = append(h.Elements, profileElement("made", h.At.String()), profileElement("kind", h.Kind.String()+" in "+h.Index))
 			h.Attrs = append(h.Attrs, websync.Attr{Space: profileSpace, Local: "at", Value: h.URL})
@@ -67,7 +67,7 @@ func TestPublisherProfile(t *testing.T) {
 	p := profilePublisher(s)
 	var reported []string
 	p.Report = func(f websync.Finding) { reported = append(reported, f.Rule+" "+f.Message) }
-	plain, err := (&sitemap.Publisher{Catalog: s, Base: site + "/"}).Document(t.Context(), "/sitemap.xml")
+	plain, err := (&sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/"}}).Document(t.Context(), "/sitemap.xml")
 	require.NoError(t, err)
 	doc, body := render(t, p, "/sitemap.xml")
 	assert.NotEqual(t, plain.ETag, doc.ETag)
@@ -133,7 +133,7 @@ func TestPublisherPrepare(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 1300)...)
 	calls, broken := 0, error(nil)
-	p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 1200, Profile: "dated 1"}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/"}, PartSize: 1200, Profile: "dated 1"}
 	p.Prepare = func(_ context.Context, generation uint64, items []*websync.Item) error {
 		assert.EqualValues(t, 1+calls/5, generation)
 		assert.LessOrEqual(t, len(items), 500)
@@ -172,7 +172,7 @@ func TestPublisherPrepare(t *testing.T) {
 func TestPublisherProfileMaxBytes(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 60)...)
-	p := &sitemap.Publisher{Catalog: s, Base: site + "/", Profile: "long", Item: func(item *websync.Item, e *sitemap.Entry) error {
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/"}, Profile: "long", Item: func(item *websync.Item, e *sitemap.Entry) error {
 		e.Elements = append(e.Elements, profileElement("long", strings.Repeat("x", 1_000_000)))
 		return nil
 	}}

@@ -60,24 +60,11 @@ import (
 // Set the fields before first use. A Publisher is safe for concurrent use; it must not be
 // copied.
 type Publisher struct {
-	// Catalog is what to publish. It is required.
-	Catalog websync.Catalog
-
-	// Base is the absolute URL under which the documents lie. It ends in a slash. It is
-	// required.
-	Base string
+	websync.Place
 
 	// Path is that of the root document, relative to Base. If empty, it is "sitemap.xml".
 	// With different Paths several Publishers can share a Base.
 	Path string
-
-	// Sources are the sources whose resources are listed; if empty, all. No two of them
-	// should have an id in common: it would be listed twice.
-	Sources []string
-
-	// Locator gives bodies their URLs. It must be the one with which they are served. If
-	// nil, it is a [websync.PathLocator] with Base and Reserved that owns no source.
-	Locator websync.Locator
 
 	// PartSize is how many numbers of Born a part covers. If zero or negative, it is
 	// 10,000; above 50,000, the protocol's limit, it is 50,000. While a part is longer
@@ -118,11 +105,6 @@ type Publisher struct {
 	// is reported.
 	Item func(item *websync.Item, e *Entry) error
 
-	// Report, if set, receives a finding for each resource that can't be listed, and for
-	// each whose id another source had first, when its part is written for the first time
-	// since the resource has changed. It may be called from several goroutines.
-	Report func(websync.Finding)
-
 	once sync.Once
 	site *site.Site
 	list parts.List
@@ -143,8 +125,7 @@ const (
 func (p *Publisher) open() *site.Site {
 	p.once.Do(func() {
 		p.site = site.New(site.Settings{
-			Package: "sitemap", Catalog: p.Catalog, Base: p.Base, Path: cmp.Or(strings.TrimPrefix(p.Path, "/"), "sitemap.xml"),
-			Sources: p.Sources, Locator: p.Locator, Reserved: p.Reserved,
+			Package: "sitemap", Place: p.Place, Path: cmp.Or(strings.TrimPrefix(p.Path, "/"), "sitemap.xml"), Reserved: p.Reserved,
 		})
 		if root := p.site.Root; p.site.Err == nil && (root == site.RobotsPath || strings.HasSuffix(root, gzipSuffix)) {
 			p.site.Err = fmt.Errorf("sitemap: Publisher.Base and Path make %.200q, which must not be /robots.txt or end in \".gz\"", p.site.URL())

@@ -38,7 +38,7 @@ func benchmarkPart(b *testing.B, n int) {
 		resources[i] = websync.Resource{ID: e.Loc, Modified: e.LastMod, Content: websync.Link{Href: e.Loc}}
 	}
 	s.Put("a", resources...)
-	p := &sitemap.Publisher{Catalog: s, Base: "https://www.example.com/", PartSize: n}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: "https://www.example.com/"}, PartSize: n}
 	_, body := render(b, p, "/sitemap.xml")
 	doc, err := p.Document(ctx, "/sitemap.xml")
 	require.NoError(b, err)
@@ -103,7 +103,7 @@ func BenchmarkPublisherStart(b *testing.B) {
 	s.Put("a", numbered(1, n)...)
 	b.ReportAllocs()
 	for b.Loop() {
-		p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
+		p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/"}}
 		if _, err := p.Document(b.Context(), "/sitemap.xml"); err != nil {
 			b.Fatal(err)
 		}

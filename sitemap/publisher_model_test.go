@@ -20,7 +20,6 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/publish"
@@ -35,7 +34,9 @@ func TestPublisherTags(t *testing.T) {
 		const size = 4
 		s := testkit.NewStore(t)
 		s.Clock = time.Unix(1_700_000_000, 0)
-		publisher := func() *sitemap.Publisher { return &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: size} }
+		publisher := func() *sitemap.Publisher {
+			return &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/"}, PartSize: size}
+		}
 		p := publisher()
 		bytesOf := map[string]string{} // by path and tag
 		// by path, of the parts that nothing has touched since
@@ -162,7 +163,7 @@ func TestPublisherWalk(t *testing.T) {
 	for i := 1; i <= 3*steady; i += 3 {
 		there = append(there, fmt.Sprintf("%s/%d", site, i))
 	}
-	p := &sitemap.Publisher{Catalog: s.Store, Base: site + "/", PartSize: 100}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/"}, PartSize: 100}
 	_, err := walkSet(t, p, func() {})
 	require.NoError(t, err)
 
@@ -247,10 +248,10 @@ func (f siteFiles) source() harvest.Source {
 
 // requireSame checks that the contents of one Store are in the other, and that the other
 // has nothing else unless more is allowed.
-func requireSame(t *testing.T, want, got *kvstore.Store, more bool) {
+func requireSame(t *testing.T, want, got *harvest.Catalog, more bool) {
 	t.Helper()
 	type state struct{ modified, text string }
-	states := func(s *kvstore.Store, own bool) map[string]state {
+	states := func(s *harvest.Catalog, own bool) map[string]state {
 		all := map[string]state{}
 		for item, err := range s.Resources(t.Context(), websync.Range{}) {
 			require.NoError(t, err)
@@ -284,13 +285,13 @@ func TestPublisherRoundTrip(t *testing.T) {
 			ctx := t.Context()
 			random := rand.New(rand.NewPCG(3, 4))
 			now := time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC)
-			first, second := memstore.New(), memstore.New()
+			first, second := harvest.NewCatalog(memstore.New()), harvest.NewCatalog(memstore.New())
 			first.Now = func() time.Time { return now }
-			p := &sitemap.Publisher{Catalog: first, Base: site + "/docs/", PartSize: 50}
+			p := &sitemap.Publisher{Place: websync.Place{Catalog: first, Base: site + "/docs/"}, PartSize: 50}
 			p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"site"}, Reserved: p.Reserved}
 			web := &testkit.Mirror{Publisher: publish.Join(p, publish.Bodies(first, p.Locator))}
-			in := &harvest.Harvester{Store: first, MaxDelete: -1}
-			out := &harvest.Harvester{Store: second, Fetcher: web, MaxDelete: -1}
+			in := &harvest.Harvester{Sample: -1, Catalog: first, MaxDelete: -1}
+			out := &harvest.Harvester{Sample: -1, Catalog: second, Fetcher: web, MaxDelete: -1}
 			source := &sitemap.Source{URL: p.URL(), Complete: complete}
 
 			files := siteFiles{}
@@ -334,7 +335,7 @@ func TestPublisherRoundTrip(t *testing.T) {
 					require.NoError(t, err)
 				}
 				web.Lists()
-				web.Date = now.Add(24 * time.Hour).UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")
+				web.Date = now.Add(60 * time.Hour).UTC().Format("Mon, 02 Jan 2006 15:04:05 GMT")
 				report, err = out.Run(ctx, source)
 				require.NoError(t, err)
 				require.True(t, report.InStep(), "%v %v", report.Failures, report.Problems)

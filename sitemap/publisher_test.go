@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/testkit"
@@ -101,7 +102,7 @@ func TestPublisher(t *testing.T) {
 		websync.Resource{ID: site + "/silent"})
 	s.Put("b", websync.Resource{ID: site + "/other?a=1&b=2"}, websync.Resource{ID: site + "/deleted"})
 	s.Delete("b", site+"/deleted")
-	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/"}}
 	doc, body := render(t, p, "/sitemap.xml")
 	testkit.Golden(t, "testdata/publisher/urlset.xml", body)
 	requireFlawless(t, p.URL(), body)
@@ -111,7 +112,7 @@ func TestPublisher(t *testing.T) {
 	assert.Equal(t, s.Clock, doc.Modified)
 	assert.Equal(t, []string{"/sitemap.xml", "/robots.txt"}, paths(t, p))
 
-	_, body = render(t, &sitemap.Publisher{Catalog: s, Base: site + "/", Sources: []string{"b"}}, "/sitemap.xml")
+	_, body = render(t, &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/", Sources: []string{"b"}}}, "/sitemap.xml")
 	assert.Equal(t, []string{"/other?a=1&b=2"}, locs(read(t, body)))
 
 	_, again := render(t, p, "/sitemap.xml.gz")
@@ -124,7 +125,7 @@ func TestPublisher(t *testing.T) {
 }
 
 func TestPublisherWithoutResources(t *testing.T) {
-	p := &sitemap.Publisher{Catalog: memstore.New(), Base: site + "/"}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/"}}
 	doc, body := render(t, p, "/sitemap.xml")
 	assert.Empty(t, read(t, body))
 	assert.NotEmpty(t, doc.ETag)
@@ -134,7 +135,7 @@ func TestPublisherWithoutResources(t *testing.T) {
 func TestPublisherParts(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 3)...)
-	p := &sitemap.Publisher{Catalog: s, Base: site + "/docs/", Path: "maps/all.xml", PartSize: 3}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/docs/"}, Path: "maps/all.xml", PartSize: 3}
 	_, body := render(t, p, "/docs/maps/all.xml")
 	assert.Equal(t, []string{"/1", "/2", "/3"}, locs(read(t, body)))
 
@@ -182,7 +183,7 @@ func TestPublisherParts(t *testing.T) {
 		assert.Equal(t, want == websync.ErrGone || path == part(id, 5), p.Reserved(path), path)
 	}
 
-	zipped := &sitemap.Publisher{Catalog: s, Base: p.Base, Path: p.Path, PartSize: 3, Gzip: true, NoRobots: true}
+	zipped := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: p.Base}, Path: p.Path, PartSize: 3, Gzip: true, NoRobots: true}
 	all = paths(t, zipped)
 	require.Len(t, all, 4)
 	_, body = render(t, zipped, all[3])
@@ -194,9 +195,9 @@ func TestPublisherParts(t *testing.T) {
 	}
 	for name, other := range map[string]*sitemap.Publisher{
 		"Gzip":     p,
-		"PartSize": {Catalog: s, Base: p.Base, Path: p.Path, PartSize: 2, Gzip: true},
-		"Sources":  {Catalog: s, Base: p.Base, Path: p.Path, PartSize: 3, Gzip: true, Sources: []string{"a"}},
-		"Locator":  {Catalog: s, Base: p.Base, Path: p.Path, PartSize: 3, Gzip: true, Locator: upper{}},
+		"PartSize": {Place: websync.Place{Catalog: s, Base: p.Base}, Path: p.Path, PartSize: 2, Gzip: true},
+		"Sources":  {Place: websync.Place{Catalog: s, Base: p.Base, Sources: []string{"a"}}, Path: p.Path, PartSize: 3, Gzip: true},
+		"Locator":  {Place: websync.Place{Catalog: s, Base: p.Base, Locator: upper{}}, Path: p.Path, PartSize: 3, Gzip: true},
 	} {
 		_, err = other.Document(t.Context(), all[0])
 		assert.ErrorIs(t, err, websync.ErrGone, name)
@@ -207,7 +208,7 @@ func TestPublisherParts(t *testing.T) {
 func TestPublisherOfOneSourceAmongMany(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 2)...)
-	p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 2, Sources: []string{"a", "a"}}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/", Sources: []string{"a", "a"}}, PartSize: 2}
 	list, _ := render(t, p, "/sitemap.xml")
 	s.Put("b", numbered(3, 6)...)
 	index, body := render(t, p, "/sitemap.xml")
@@ -222,14 +223,14 @@ func TestPublisherOfOneSourceAmongMany(t *testing.T) {
 }
 
 func TestPublisherRobots(t *testing.T) {
-	p := &sitemap.Publisher{Catalog: memstore.New(), Base: site + "/docs/"}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/docs/"}}
 	doc, body := render(t, p, "/robots.txt")
 	assert.Equal(t, "Sitemap: "+site+"/docs/sitemap.xml\n", string(body))
 	assert.Equal(t, "text/plain; charset=utf-8", doc.Type)
 	assert.NotEmpty(t, doc.ETag)
 	assert.False(t, p.Reserved("/robots.txt"), "it belongs to the host")
 
-	p = &sitemap.Publisher{Catalog: memstore.New(), Base: site + "/docs/", NoRobots: true}
+	p = &sitemap.Publisher{Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/docs/"}, NoRobots: true}
 	_, err := p.Document(t.Context(), "/robots.txt")
 	assert.ErrorIs(t, err, websync.ErrNotFound)
 	assert.False(t, p.Reserved("/robots.txt"))
@@ -238,22 +239,22 @@ func TestPublisherRobots(t *testing.T) {
 
 func TestPublisherSettings(t *testing.T) {
 	for name, p := range map[string]*sitemap.Publisher{
-		"no Catalog":          {Base: site + "/"},
-		"no Base":             {Catalog: memstore.New()},
-		"no slash":            {Catalog: memstore.New(), Base: site},
-		"no slash at its end": {Catalog: memstore.New(), Base: site + "/docs"},
-		"relative":            {Catalog: memstore.New(), Base: "/docs/"},
-		"another scheme":      {Catalog: memstore.New(), Base: "ftp://www.example.com/"},
-		"a user":              {Catalog: memstore.New(), Base: "https://u:p@www.example.com/"},
-		"no port":             {Catalog: memstore.New(), Base: "https://www.example.com:/"},
-		"a query":             {Catalog: memstore.New(), Base: site + "/?a/"},
-		"dots":                {Catalog: memstore.New(), Base: site + "/", Path: "../a.xml"},
-		"two slashes":         {Catalog: memstore.New(), Base: site + "/", Path: "a//b.xml"},
-		"a directory":         {Catalog: memstore.New(), Base: site + "/", Path: "a/"},
-		"a space":             {Catalog: memstore.New(), Base: site + "/", Path: "a b.xml"},
-		"a fragment":          {Catalog: memstore.New(), Base: site + "/", Path: "a#b.xml"},
-		"robots.txt":          {Catalog: memstore.New(), Base: site + "/", Path: "robots.txt"},
-		"compressed":          {Catalog: memstore.New(), Base: site + "/", Path: "sitemap.xml.gz"},
+		"no Catalog":          {Place: websync.Place{Base: site + "/"}},
+		"no Base":             {Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New())}},
+		"no slash":            {Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site}},
+		"no slash at its end": {Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/docs"}},
+		"relative":            {Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: "/docs/"}},
+		"another scheme":      {Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: "ftp://www.example.com/"}},
+		"a user":              {Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: "https://u:p@www.example.com/"}},
+		"no port":             {Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: "https://www.example.com:/"}},
+		"a query":             {Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/?a/"}},
+		"dots":                {Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/"}, Path: "../a.xml"},
+		"two slashes":         {Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/"}, Path: "a//b.xml"},
+		"a directory":         {Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/"}, Path: "a/"},
+		"a space":             {Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/"}, Path: "a b.xml"},
+		"a fragment":          {Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/"}, Path: "a#b.xml"},
+		"robots.txt":          {Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/"}, Path: "robots.txt"},
+		"compressed":          {Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/"}, Path: "sitemap.xml.gz"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := p.Document(t.Context(), "/robots.txt")
@@ -267,20 +268,20 @@ func TestPublisherSettings(t *testing.T) {
 		})
 	}
 	for _, path := range []string{"", "sitemap.xml", "/sitemap.xml"} {
-		p := &sitemap.Publisher{Catalog: memstore.New(), Base: site + "/", Path: path, PartSize: 1 << 30}
+		p := &sitemap.Publisher{Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/"}, Path: path, PartSize: 1 << 30}
 		assert.Equal(t, []string{"/sitemap.xml", "/robots.txt"}, paths(t, p))
 	}
 	for size, split := range map[int]int{0: 10_001, -1: 10_001, 7: 8, 50_000: 50_001, 1 << 30: 50_001} {
-		p := &sitemap.Publisher{Catalog: bornCatalog{memstore.New(), websync.Seq(split)}, Base: site + "/", PartSize: size}
+		p := &sitemap.Publisher{Place: websync.Place{Catalog: bornCatalog{harvest.NewCatalog(memstore.New()), websync.Seq(split)}, Base: site + "/"}, PartSize: size}
 		doc, err := p.Document(t.Context(), "/sitemap.xml")
 		require.NoError(t, err)
 		assert.Contains(t, doc.ETag, "index", size)
-		p = &sitemap.Publisher{Catalog: bornCatalog{memstore.New(), websync.Seq(split - 1)}, Base: site + "/", PartSize: size}
+		p = &sitemap.Publisher{Place: websync.Place{Catalog: bornCatalog{harvest.NewCatalog(memstore.New()), websync.Seq(split - 1)}, Base: site + "/"}, PartSize: size}
 		doc, err = p.Document(t.Context(), "/sitemap.xml")
 		require.NoError(t, err)
 		assert.NotContains(t, doc.ETag, "index", size)
 	}
-	p := &sitemap.Publisher{Catalog: testkit.NewStore(t), Base: site + "/", Path: "sitemap", PartSize: 1}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: testkit.NewStore(t), Base: site + "/"}, Path: "sitemap", PartSize: 1}
 	p.Catalog.(*testkit.Store).Put("a", numbered(1, 2)...)
 	_, body := render(t, p, paths(t, p)[1])
 	assert.Equal(t, []string{"/2"}, locs(read(t, body)), "a Path without an extension")
@@ -290,7 +291,7 @@ func TestPublisherSettings(t *testing.T) {
 func TestPublisherRefusesCatalogs(t *testing.T) {
 	s := testkit.NewStore(t)
 	keep(s, site+"/a")
-	p := &sitemap.Publisher{Catalog: md5Catalog{s}, Base: site + "/"}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: md5Catalog{s}, Base: site + "/"}}
 	require.NoError(t, p.Check())
 	doc, err := p.Document(t.Context(), "/sitemap.xml")
 	require.NoError(t, err)
@@ -298,17 +299,17 @@ func TestPublisherRefusesCatalogs(t *testing.T) {
 	assert.ErrorIs(t, err, websync.ErrCatalog)
 	assert.ErrorContains(t, err, `body "content" of "`+site+`/a" has the key "md5:`)
 
-	p = &sitemap.Publisher{Catalog: headCatalog{s, websync.Head{}}, Base: site + "/"}
+	p = &sitemap.Publisher{Place: websync.Place{Catalog: headCatalog{s, websync.Head{}}, Base: site + "/"}}
 	_, err = p.Document(t.Context(), "/sitemap.xml")
 	assert.ErrorIs(t, err, websync.ErrCatalog)
 	assert.ErrorContains(t, err, "Head.Generation is 0")
 }
 
 func TestPublisherChecksItsLocator(t *testing.T) {
-	p := &sitemap.Publisher{Catalog: memstore.New(), Base: site + "/"}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/"}}
 	p.Locator = websync.PathLocator{Base: site + "/", Own: []string{"a"}}
 	assert.ErrorContains(t, p.Check(), `"`+site+`/sitemap.xml"`)
-	p = &sitemap.Publisher{Catalog: memstore.New(), Base: site + "/"}
+	p = &sitemap.Publisher{Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/"}}
 	p.Locator = websync.PathLocator{Base: site + "/", Own: []string{"a"}, Reserved: p.Reserved}
 	assert.NoError(t, p.Check())
 }
@@ -382,13 +383,13 @@ func TestPublisherLoc(t *testing.T) {
 		}
 	}
 	var found []string
-	p := &sitemap.Publisher{Catalog: s, Extensions: google.Extensions(), Base: site + "/", Report: func(f websync.Finding) {
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/", Report: func(f websync.Finding) {
 		assert.Equal(t, site+"/sitemap.xml", f.Document)
 		assert.Equal(t, "loc", f.Element)
 		assert.NotEmpty(t, f.Value)
 		assert.NotEmpty(t, f.Section)
 		found = append(found, f.Rule)
-	}}
+	}}, Extensions: google.Extensions()}
 	_, body := render(t, p, "/sitemap.xml")
 	var got []string
 	for _, e := range read(t, body) {
@@ -407,7 +408,7 @@ func TestPublisherLoc(t *testing.T) {
 	assert.Equal(t, append(rules, "sitemap-loc-syntax"), found, "and again when it has changed")
 
 	// without a Report
-	render(t, &sitemap.Publisher{Catalog: s, Base: site + "/"}, "/sitemap.xml")
+	render(t, &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/"}}, "/sitemap.xml")
 }
 
 // keep commits resources whose content is kept: their ID.
@@ -434,7 +435,7 @@ func TestPublisherLocator(t *testing.T) {
 	keep(s, site+"/a", "urn:x:1", site+"/sitemap.xml", site+"/robots.txt", site+"/sitemap-00000000-1.xml.gz")
 	s.Fill("b", nil, websync.Item{Resource: websync.Resource{ID: site + "/verified", Content: websync.Link{Href: site + "/other"}},
 		Bodies: []websync.Body{{Name: "content"}}})
-	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/"}}
 	p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"kept"}, Reserved: p.Reserved}
 	_, body := render(t, p, "/sitemap.xml")
 	requireFlawless(t, p.URL(), body)
@@ -443,13 +444,13 @@ func TestPublisherLocator(t *testing.T) {
 		r + own + "sitemap-00000000-1.xml.gz~content", "/other"}, locs(read(t, body)))
 	before, _ := p.Document(t.Context(), "/sitemap.xml")
 
-	p = &sitemap.Publisher{Catalog: s, Base: site + "/"} // no source is own
+	p = &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/"}} // no source is own
 	foreign, body := render(t, p, "/sitemap.xml")
 	assert.Equal(t, []string{r + own + "a~content", r + "urn=3Ax=3A1~content", r + own + "sitemap.xml~content", r + own + "robots.txt~content",
 		r + own + "sitemap-00000000-1.xml.gz~content", "/other"}, locs(read(t, body)))
 	assert.NotEqual(t, before.ETag, foreign.ETag)
 
-	p = &sitemap.Publisher{Catalog: s, Base: site + "/", Locator: upper{}}
+	p = &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/", Locator: upper{}}}
 	after, body := render(t, p, "/sitemap.xml")
 	assert.Contains(t, locs(read(t, body)), "/bodies/URN:X:1/content")
 	assert.NotEqual(t, before.ETag, after.ETag)
@@ -510,7 +511,7 @@ func TestPublisherElements(t *testing.T) {
 			s := testkit.NewStore(t)
 			s.Put("a", websync.Resource{ID: site + "/page", Modified: datetime(t, "2026-01-01"), Elements: test.elements})
 			var found []websync.Finding
-			p := &sitemap.Publisher{Catalog: s, Extensions: google.Extensions(), Base: site + "/", PartSize: sitemap.MaxEntries, Report: func(f websync.Finding) { found = append(found, f) }}
+			p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/", Report: func(f websync.Finding) { found = append(found, f) }}, Extensions: google.Extensions(), PartSize: sitemap.MaxEntries}
 			_, body := render(t, p, "/sitemap.xml")
 			requireFlawless(t, p.URL(), body)
 			got := read(t, body)
@@ -537,7 +538,7 @@ func TestPublisherElements(t *testing.T) {
 		articles[i].Elements = []websync.Element{news}
 	}
 	s.Put("a", articles...)
-	p := &sitemap.Publisher{Extensions: google.Extensions(), Catalog: s, Base: site + "/"}
+	p := &sitemap.Publisher{Extensions: google.Extensions(), Place: websync.Place{Catalog: s, Base: site + "/"}}
 	_, body := render(t, p, "/sitemap.xml")
 	requireFlawless(t, p.URL(), body)
 	assert.Equal(t, 1000, bytes.Count(body, []byte("<news:news ")))
@@ -550,7 +551,7 @@ func TestPublisherURLsLast(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 3)...)
 	for want, exts := range map[string][]sitemap.Extension{"2854e92e": nil, "f19ac72e": google.Extensions()} {
-		p := &sitemap.Publisher{Catalog: s, Extensions: exts, Base: site + "/", PartSize: 2, NoRobots: true}
+		p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/"}, Extensions: exts, PartSize: 2, NoRobots: true}
 		assert.Equal(t, []string{"/sitemap-" + want + "-1.xml", "/sitemap-" + want + "-2.xml", "/sitemap.xml"}, paths(t, p))
 		doc, err := p.Document(t.Context(), "/sitemap.xml")
 		require.NoError(t, err)
@@ -575,7 +576,7 @@ func TestPublisherAlternates(t *testing.T) {
 		s.Fill(source, []string{path}, websync.Item{Resource: websync.Resource{ID: first + path, Elements: elements},
 			Bodies: []websync.Body{{Name: "content", Key: websync.SHA256([]byte(path))}}})
 	}
-	p := &sitemap.Publisher{Catalog: s, Extensions: google.Extensions(), Base: site + "/", PartSize: 1, Report: func(f websync.Finding) { assert.Fail(t, f.String()) }}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/", Report: func(f websync.Finding) { assert.Fail(t, f.String()) }}, Extensions: google.Extensions(), PartSize: 1}
 	hrefs := func(path string) (all []string) {
 		_, body := render(t, p, path)
 		// a resource that is listed under its own URL is on another host
@@ -612,7 +613,7 @@ func TestPublisherAlternates(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, after.ETag, again.ETag, "no id is new")
 
-	p = &sitemap.Publisher{Extensions: google.Extensions(), Catalog: s, Base: site + "/", PartSize: 1, Sources: []string{"a"}}
+	p = &sitemap.Publisher{Extensions: google.Extensions(), Place: websync.Place{Catalog: s, Base: site + "/", Sources: []string{"a"}}, PartSize: 1}
 	assert.Equal(t, first+"/it", hrefs(paths(t, p)[0])[2], "it is not published")
 }
 
@@ -629,7 +630,7 @@ func TestPublisherManyAlternates(t *testing.T) {
 	}
 	batch[7].Elements = nil
 	s.Put("a", batch...)
-	p := &sitemap.Publisher{Extensions: google.Extensions(), Catalog: s, Base: site + "/"}
+	p := &sitemap.Publisher{Extensions: google.Extensions(), Place: websync.Place{Catalog: s, Base: site + "/"}}
 	_, body := render(t, p, "/sitemap.xml")
 	requireFlawless(t, p.URL(), body)
 	got := read(t, body)
@@ -650,10 +651,10 @@ func TestPublisherFits(t *testing.T) {
 	}
 	s := testkit.NewStore(t)
 	s.Put("a", batch...)
-	p := &sitemap.Publisher{Extensions: google.Extensions(), Catalog: s, Base: site + "/"}
+	p := &sitemap.Publisher{Extensions: google.Extensions(), Place: websync.Place{Catalog: s, Base: site + "/"}}
 	all := paths(t, p)
 	require.Greater(t, len(all), 4)
-	assert.Equal(t, all, paths(t, &sitemap.Publisher{Extensions: google.Extensions(), Catalog: s, Base: site + "/"}), "another process cuts alike")
+	assert.Equal(t, all, paths(t, &sitemap.Publisher{Extensions: google.Extensions(), Place: websync.Place{Catalog: s, Base: site + "/"}}), "another process cuts alike")
 	var got []string
 	for _, path := range all[:len(all)-2] {
 		_, body := render(t, p, path)
@@ -679,7 +680,7 @@ func TestPublisherFits(t *testing.T) {
 func TestPublisherMeasures(t *testing.T) {
 	s := testkit.NewStore(t)
 	big := bigImage(t, 900_000)
-	p := &sitemap.Publisher{Catalog: s, Base: site + "/"}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/"}}
 	for range 70 {
 		s.Put("a", websync.Resource{ID: site + "/1", Elements: []websync.Element{big}}, websync.Resource{ID: site + "/2"})
 	}
@@ -696,7 +697,7 @@ func TestPublisherReadsNoMoreThanItMust(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 100)...)
 	m := &testkit.Catalog{Catalog: s}
-	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: m, Base: site + "/"}, PartSize: 10}
 	all := paths(t, p)
 	require.Len(t, all, 12)
 	assert.Equal(t, 100, m.Count("Changes"))
@@ -732,7 +733,7 @@ func TestPublisherFailures(t *testing.T) {
 	s.Put("a", numbered(1, 20)...)
 	broken := errors.New("broken")
 	m := &testkit.Catalog{Catalog: s}
-	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: m, Base: site + "/"}, PartSize: 10}
 	at := func(what string, n int, err error) {
 		m.Reset()
 		m.Before = func(w string, i int) error {
@@ -799,7 +800,7 @@ func TestPublisherConflict(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 20)...)
 	m := &testkit.Catalog{Catalog: s}
-	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: m, Base: site + "/"}, PartSize: 10}
 	all := paths(t, p)
 	write := func(path string, inside func()) ([]byte, error) {
 		doc, err := p.Document(t.Context(), path)
@@ -840,7 +841,7 @@ func TestPublisherConflict(t *testing.T) {
 func TestPublisherConflictOfGenerations(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 20)...)
-	p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 10}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/"}, PartSize: 10}
 	for i := range 3 {
 		doc, err := p.Document(t.Context(), paths(t, p)[i])
 		require.NoError(t, err)
@@ -855,7 +856,7 @@ func TestPublisherOfAPartThatIsEmptiedMeanwhile(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 20)...)
 	m := &testkit.Catalog{Catalog: s}
-	p := &sitemap.Publisher{Catalog: m, Base: site + "/", PartSize: 10}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: m, Base: site + "/"}, PartSize: 10}
 	for i := 11; i < 20; i++ {
 		s.Delete("a", fmt.Sprintf("%s/%d", site, i))
 	}
@@ -878,7 +879,7 @@ func TestPublisherOfAPartThatIsEmptiedMeanwhile(t *testing.T) {
 func TestPublisherDocumentsAcrossGenerations(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 20)...)
-	p := &sitemap.Publisher{Catalog: s, Base: site + "/", PartSize: 10}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/"}, PartSize: 10}
 	var got []string
 	var last error
 	for path, err := range p.Documents(t.Context()) {
@@ -911,7 +912,7 @@ func TestPublisherOfAnotherLog(t *testing.T) {
 		s := testkit.NewStore(t)
 		s.Clock = s.Clock.Add(time.Duration(i) * time.Hour)
 		s.Put("a", numbered(i, i)...)
-		doc, _ := render(t, &sitemap.Publisher{Catalog: s, Base: site + "/"}, "/sitemap.xml")
+		doc, _ := render(t, &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/"}}, "/sitemap.xml")
 		tags[doc.ETag] = true
 	}
 	assert.Len(t, tags, 3)
@@ -921,7 +922,7 @@ func TestPublisherOfAnotherLog(t *testing.T) {
 	now.Put("a", numbered(2, 2)...)
 	later.Put("a", numbered(3, 3)...)
 	m := &testkit.Catalog{Catalog: now}
-	p := &sitemap.Publisher{Catalog: m, Base: site + "/"}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: m, Base: site + "/"}}
 	render(t, p, "/sitemap.xml")
 	m.Catalog = later // with the same first time, and shorter
 	doc, body := render(t, p, "/sitemap.xml")
@@ -935,7 +936,7 @@ func TestPublisherOfAnotherLog(t *testing.T) {
 		m.Catalog = next
 		got, err := p.Document(t.Context(), "/sitemap.xml")
 		require.NoError(t, err)
-		want, err := (&sitemap.Publisher{Catalog: next, Base: site + "/"}).Document(t.Context(), "/sitemap.xml")
+		want, err := (&sitemap.Publisher{Place: websync.Place{Catalog: next, Base: site + "/"}}).Document(t.Context(), "/sitemap.xml")
 		require.NoError(t, err)
 		assert.Equal(t, want.ETag, got.ETag)
 		first.Put("a", numbered(1, 3)...)
@@ -963,7 +964,7 @@ func (d *dropping) Changes(ctx context.Context, r websync.Range) iter.Seq2[websy
 func TestPublisherOfADroppedGeneration(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 3)...)
-	p := &sitemap.Publisher{Catalog: &dropping{s, t, 3}, Base: site + "/"}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: &dropping{s, t, 3}, Base: site + "/"}}
 	_, body := render(t, p, "/sitemap.xml")
 	assert.Len(t, read(t, body), 3)
 }
@@ -973,7 +974,7 @@ func TestPublisherAtOnce(t *testing.T) {
 	s := testkit.NewStore(t)
 	s.Put("a", numbered(1, 30)...)
 	s.Put("a", websync.Resource{ID: "urn:x"})
-	p := &sitemap.Publisher{Catalog: s.Store, Base: site + "/", PartSize: 10, Report: func(websync.Finding) {}}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/", Report: func(websync.Finding) {}}, PartSize: 10}
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
@@ -996,7 +997,7 @@ func TestPublisherReportsACommonID(t *testing.T) {
 	s.Put("b", websync.Resource{ID: site + "/1"}, websync.Resource{ID: site + "/2"})
 	s.Delete("b", site+"/2")
 	var reported []string
-	p := &sitemap.Publisher{Catalog: s, Base: site + "/", Report: func(f websync.Finding) { reported = append(reported, f.Value+" "+f.Message) }}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/", Report: func(f websync.Finding) { reported = append(reported, f.Value+" "+f.Message) }}}
 	render(t, p, "/sitemap.xml")
 	s.Put("a", websync.Resource{ID: site + "/1"}, websync.Resource{ID: site + "/2"})
 	assert.Empty(t, reported)

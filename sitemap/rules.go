@@ -90,8 +90,10 @@ var (
 	ruleSite     = rules.Error("index-site", sectionIndex, "an index that lists a sitemap of another site")
 	ruleNested   = rules.Error("index-nested", sectionIndex, "an index inside an index")
 	ruleRepeated = rules.Error("repeated", sectionIndex, "a document that is listed twice, or that lists itself")
-	ruleRobots   = rules.Error("robots", sectionRobots, "a Sitemap line with a relative URL")
+	ruleIndexMod = rules.Warning("index-lastmod", sectionIndex, "a document that changed, or has a later entry, while its lastmod in the index stands still")
+	ruleRobots   = rules.Error("robots", sectionRobots, "a Sitemap line with a relative URL, or with two")
 	ruleCut      = rules.Warning("cut", "RFC 9112 §8", "a text that may have been cut off: only the closed connection ended it")
+	ruleDoubt    = rules.Warning("doubt", "RFC 9111 §4.2.4", "a document that may be another one, or an earlier version, from a cache")
 )
 
 // The extensions.

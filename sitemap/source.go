@@ -38,9 +38,16 @@ import (
 //
 // The checkpoint lets the next run skip documents. If Complete is set, every document is
 // read in full, unless the root has no parts and its server answers "not modified".
-// Otherwise a part of an index is skipped if its lastmod in the index is the known one
-// and was well before the time at which the part was read, or if its server answers "not
-// modified".
+// Otherwise a part of an index is skipped if its server answers "not modified", if it
+// lists the same as before, or without a request if its lastmod in the index is the known
+// one and can be believed: the part has shown that it is as new as that, the period of it
+// was over when the part was read, and no change of a part has contradicted the index. A
+// sample of such parts is asked for nevertheless ([harvest.Run] SampleSize), and all of
+// them once a lastmod proves wrong, until ten changes in a row were stated truthfully.
+//
+// A part is in doubt, and counts as skipped, if it has lost all its entries, has those of
+// another part, or is older than the one that was read last: what was known of it stays,
+// and it is asked for again, until it is the same a day later.
 //
 // Departures of the documents go to [harvest.Run.Report].
 type Source struct {
@@ -193,10 +200,13 @@ type walk struct {
 	from *checkpoint // empty if there is no usable one
 	next checkpoint
 
+	memory
+
 	set       docfetch.Set
 	listed    locSet
 	documents int
 	skipped   int
+	partial   bool // a document was skipped because it is unchanged
 
 	yielded int64 // entries of the documents yielded so far
 	leaves  int64 // number of these documents
@@ -215,14 +225,15 @@ func newWalk(s *Source, pass *docfetch.Pass, put func(*walk, *View) error) *walk
 		source: s,
 		put:    put,
 		from:   new(checkpoint),
-		next:   checkpoint{options: s.options(), parts: make(map[partKey]partNote)},
+		next:   newCheckpoint(s.options()),
+		memory: memory{sums: make(map[uint64]int)},
 		freqs:  make(map[ChangeFreq]websync.Element),
 		prios:  make(map[float32]websync.Element),
 	}
 	var read columns
 	if docfetch.ReadCheckpoint(pass.From, checkpointVersion, &read) && read.Options == w.next.options {
 		if c, ok := read.checkpoint(); ok {
-			w.from = c
+			w.from, w.next.trust = c, c.trust
 		}
 	}
 	return w
@@ -231,16 +242,22 @@ func newWalk(s *Source, pass *docfetch.Pass, put func(*walk, *View) error) *walk
 // A part is one document of the set.
 type part struct {
 	docfetch.Document
-	index   *part            // the index that lists it; nil for the root
-	lastMod websync.Datetime // in the index, if it is a W3C datetime
-	depth   int              // number of indexes around it
-	known   partNote         // from the checkpoint
+	index        *part            // the index that lists it; nil for the root
+	line, column int              // of its entry there
+	lastMod      websync.Datetime // in the index, if it is a W3C datetime
+	depth        int              // number of indexes around it
+	known        partNote         // from the checkpoint
+	noted        bool             // the checkpoint has known
 
 	// hosts whose robots.txt lists the set, so that it may have entries on them
 	vouched   []string
 	hosts     []string // where it may have entries
 	kind      Kind
 	entries   int64
+	listed    harvest.ListedDocument
+	dated     bool // every entry states a lastmod
+	open      bool // a page may change without another lastmod, because the period of its own is not over
+	believed  bool // its lastmod in the index is believed: it need not be asked for
 	unchanged bool
 	err       error
 }
@@ -251,7 +268,7 @@ func (w *walk) all(ctx context.Context) error {
 		return w.robots(ctx, root)
 	}
 	if !w.source.Complete || w.from.whole {
-		root.known = w.from.parts[keyOf(root.URL)]
+		root.known, root.noted = w.from.parts[keyOf(root.URL)]
 	}
 	w.set.Ask(docfetch.KeyOf(root.URL))
 	w.documents++
@@ -263,15 +280,25 @@ func (w *walk) all(ctx context.Context) error {
 	case root.unchanged:
 		return w.Mark(w.From, 0)
 	}
-	return w.snapshot(func() error { return w.document(ctx, root) })
+	return w.snapshot(ctx, func() error { return w.document(ctx, root) })
 }
 
 // snapshot yields what list yields as a snapshot.
-func (w *walk) snapshot(list func() error) error {
-	return w.Snapshot(list, func() harvest.Event {
+func (w *walk) snapshot(ctx context.Context, list func() error) error {
+	all := func() error {
+		err := list()
+		if err == nil {
+			err = w.checkBelieved(ctx)
+		}
+		if err == nil {
+			w.judge()
+		}
+		return err
+	}
+	return w.Snapshot(all, func() harvest.Event {
 		w.next.whole = w.source.Complete && !w.Incomplete() && w.skipped == 0
 		return harvest.Event{
-			Complete: w.source.Complete, Skipped: w.skipped, Options: w.next.options,
+			Complete: w.source.Complete, Whole: !w.partial, Skipped: w.skipped, Options: w.next.options,
 			Resume: docfetch.Checkpoint(checkpointVersion, w.next.columns()),
 		}
 	})
@@ -302,7 +329,7 @@ func (w *walk) robots(ctx context.Context, file *part) error {
 	base := newBase(file.Final)
 	file.vouched = file.hosts
 	w.open += int64(len(urls))
-	return w.snapshot(func() error {
+	return w.snapshot(ctx, func() error {
 		return w.list(ctx, func() (*part, bool) {
 			for len(urls) > 0 {
 				loc := []byte(urls[0])
@@ -316,6 +343,11 @@ func (w *walk) robots(ctx context.Context, file *part) error {
 						continue
 					}
 					loc = absolute
+				}
+				if holdsTwo(loc) {
+					w.Report(ruleRobots.Finding(file.Final, 0, 0, "", loc, errTwo.Error()))
+					w.skipped++
+					continue
 				}
 				if p := w.part(file, &View{Loc: loc}); p != nil {
 					return p, true
@@ -343,6 +375,7 @@ func (w *walk) document(ctx context.Context, p *part) error {
 		w.set.Read(&p.Document)
 	}
 	if p.unchanged {
+		w.partial = true
 		w.remember(p)
 		return nil
 	}
@@ -366,6 +399,7 @@ func (w *walk) leaf(p *part) error {
 		v, err := r.NextView()
 		if err == io.EOF {
 			again.report(w, p, ruleLocTwice, "are listed before, here or in another document of the set")
+			w.Document(p.listed)
 			w.remember(p)
 			return nil
 		}
@@ -441,6 +475,7 @@ func (w *walk) index(ctx context.Context, p *part) error {
 	if p.depth > 0 {
 		w.Report(ruleNested.Finding(p.Final, 0, 0, "sitemapindex", nil, "an index inside an index"))
 	}
+	w.remember(p)
 	r := w.reader(p)
 	extended := w.extend(r)
 	w.open += p.entries
@@ -460,17 +495,22 @@ func (w *walk) index(ctx context.Context, p *part) error {
 			if extended.Part != nil {
 				extended.Part(v)
 			}
-			if child := w.part(p, v); child != nil {
-				child.depth = p.depth + 1
+			child := w.part(p, v)
+			if child == nil {
+				continue
+			}
+			child.depth = p.depth + 1
+			if !child.believed {
 				return child, true
 			}
+			w.believe(child)
 		}
 	})
 }
 
 // part returns the document that an entry of an index names; nil if it must not be read.
 func (w *walk) part(index *part, v *View) *part {
-	p := &part{Document: docfetch.Document{URL: string(v.Loc)}, index: index, vouched: index.vouched}
+	p := &part{Document: docfetch.Document{URL: string(v.Loc)}, index: index, line: v.Line, column: v.Column, vouched: index.vouched}
 	key := docfetch.KeyOf(p.URL)
 	if w.set.Asked(key) || index.within(key) {
 		w.Report(ruleRepeated.Finding(index.Final, v.Line, v.Column, "loc", v.Loc, "a document that the set lists twice"))
@@ -496,8 +536,8 @@ func (w *walk) part(index *part, v *View) *part {
 		p.lastMod = v.LastMod
 	}
 	if !w.source.Complete {
-		p.known = w.from.parts[keyOf(p.URL)]
-		p.unchanged = p.known.lastMod != "" && p.known.lastMod == p.lastMod.String()
+		p.known, p.noted = w.from.parts[keyOf(p.URL)]
+		p.believed = p.err == nil && w.from.trust > 0 && p.known.proves(p.lastMod)
 	}
 	return p
 }
@@ -533,7 +573,7 @@ func (w *walk) list(ctx context.Context, next func() (*part, bool)) error {
 
 // load loads a document. It sets one of p.unchanged, p.err and p.Body.
 func (w *walk) load(ctx context.Context, p *part) {
-	p.err = w.Load(ctx, &p.Document, p.known.Validators, w.source.MaxBytes, nil, func() error { return w.check(p) })
+	p.err = w.Load(ctx, &p.Document, p.known.usable(), w.source.MaxBytes, nil, func() error { return w.check(p) })
 	p.unchanged = p.NotModified
 }
 
@@ -557,6 +597,8 @@ func (w *walk) check(p *part) error {
 	r.Now = p.Date
 	extended := w.extend(r)
 	var off first
+	var tally docfetch.Tally
+	p.dated = true
 	for {
 		v, err := r.NextView()
 		if err == io.EOF {
@@ -566,6 +608,8 @@ func (w *walk) check(p *part) error {
 			return err
 		}
 		p.entries++
+		p.dated = p.dated && !v.LastMod.IsZero()
+		p.open = p.open || !v.LastMod.IsZero() && !p.Date.IsZero() && !v.LastMod.IsOver(p.Date)
 		if !p.sameHost(v.Loc) {
 			off.add(v)
 		}
@@ -574,14 +618,18 @@ func (w *walk) check(p *part) error {
 		}
 		if !w.usable(p, v) {
 			p.Skipped++
+			continue
 		}
+		tally.Add(v.Loc, v.LastMod)
 	}
+	p.listed = tally.Document(p.URL, p.Made())
 	if extended.End != nil {
 		if err := extended.End(); err != nil {
 			return w.Named(p.URL, err)
 		}
 	}
 	p.kind = r.Kind()
+	p.open = p.open && p.kind != Index
 	p.Skipped += r.Skipped()
 	if p.kind == Text {
 		p.Skipped += w.cut(p)
@@ -668,25 +716,4 @@ func hostName(rawURL string) string {
 		return strings.TrimSuffix(host, ":443")
 	}
 	return host
-}
-
-// remember records what the next run needs in order to skip a document.
-func (w *walk) remember(p *part) {
-	// such a document is read again in the next run, and its skipped entries count again
-	if w.source.Complete && p.URL != w.source.URL || p.Skipped > 0 {
-		return
-	}
-	n := partNote{Validators: p.Validators}
-	if p.lastMod.IsOver(p.Date) {
-		n.lastMod = p.lastMod.String()
-	}
-	if p.unchanged {
-		if p.Date.IsZero() && p.known.lastMod == p.lastMod.String() {
-			n.lastMod = p.known.lastMod
-		}
-		if n.Validators.IsZero() {
-			n.Validators = p.known.Validators
-		}
-	}
-	w.next.remember(p.URL, n)
 }

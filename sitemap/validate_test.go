@@ -265,6 +265,7 @@ func TestValidateRules(t *testing.T) {
 	covered := map[string]bool{"sitemap-entries": true, "sitemap-size": true, "sitemap-cross-submit": true}
 	// of a Source
 	covered["sitemap-robots"], covered["sitemap-cut"], covered["sitemap-profile"] = true, true, true
+	covered["sitemap-index-lastmod"], covered["sitemap-doubt"] = true, true
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			found, sum, err := validate(t, test.doc, test.change)

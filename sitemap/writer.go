@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/document"
@@ -282,6 +283,7 @@ var (
 	errEmptyPort = errors.New("a colon without a port after it")
 	errShort     = errors.New("fewer than 12 characters, which the schema refuses")
 	errLong      = errors.New("2,048 characters or more")
+	errTwo       = errors.New("a second URL after the first, as if the end of a line was lost")
 	errFreq      = errors.New("not one of always, hourly, daily, weekly, monthly, yearly, never")
 	errPriority  = errors.New("not a number from 0.0 to 1.0")
 	errInIndex   = errors.New("an index has only loc and lastmod")
@@ -353,6 +355,8 @@ func locFault(loc string, isURL bool) error {
 		return errShort
 	case len(loc) >= maxLoc:
 		return errLong
+	case strings.LastIndex(loc, "://") > len("https") && holdsTwo([]byte(loc)):
+		return errTwo
 	}
 	return nil
 }

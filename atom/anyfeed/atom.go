@@ -15,6 +15,7 @@ func (p *parser) atom(o *outline, f *gofeed.Feed) {
 	p.begin(strings.TrimSpace("an Atom feed "+f.Version), o.feed)
 	types := o.feed.types
 	p.feed.ID = o.feed.id
+	p.feed.Complete, p.feed.Archive = o.complete, o.archive
 	p.feed.Title = text(types["title"], f.Title)
 	p.feed.Subtitle = text(first(types["subtitle"], types["tagline"]), f.Subtitle)
 	p.feed.Rights = text(first(types["rights"], types["copyright"]), f.Rights)
@@ -26,7 +27,7 @@ func (p *parser) atom(o *outline, f *gofeed.Feed) {
 		p.feed.Generator = atom.Generator{Name: g.Value, URI: p.url(g.URI), Version: g.Version}
 	}
 	for _, l := range f.Links {
-		p.feedLink(atomLink(l))
+		p.link(&p.feed.Links, atomLink(l))
 	}
 }
 
@@ -42,7 +43,7 @@ func (p *parser) atomEntry(at *notes, x *gofeed.Entry) {
 	e.Summary = text(at.types["summary"], x.Summary)
 	e.Rights = text(first(at.types["rights"], at.types["copyright"]), x.Rights)
 	e.Updated, e.UpdatedText = p.date("updated", at.dates.updated)
-	e.Published, e.PublishedText = p.date("published", at.dates.published)
+	e.Published, e.PublishedText = p.date("published", at.dates.published, at.dates.created)
 	e.Authors, e.Contributors = p.atomPeople(x.Authors), p.atomPeople(x.Contributors)
 	e.Categories = atomCategories(x.Categories)
 	e.Links = make([]websync.Link, 0, len(x.Links))
@@ -52,9 +53,6 @@ func (p *parser) atomEntry(at *notes, x *gofeed.Entry) {
 	p.atomContent(e, at, x.Content)
 	if s := x.Source; s != nil {
 		e.Source = p.atomSource(at, s)
-	}
-	if page, ok := e.Link("alternate"); ok {
-		e.ID = first(e.ID, page.Href)
 	}
 	p.add(e)
 }

@@ -31,7 +31,7 @@ func Example() {
 	fmt.Println(feed.Title.Value)
 	for _, item := range items {
 		e := item.Entry
-		fmt.Println(e.ID, e.Title.Value, e.Updated)
+		fmt.Println(e.ID, e.Title.Value, e.Published)
 		for _, l := range e.Links {
 			fmt.Println(l.Rel, l.Href, l.Type, l.Length)
 		}

@@ -9,12 +9,6 @@ import (
 	"github.com/websync-go/websync/atom"
 )
 
-func TestGuard(t *testing.T) {
-	err := guard(func() error { panic("out of range") })
-	assert.EqualError(t, err, "gofeed: out of range")
-	assert.NoError(t, guard(func() error { return nil }))
-}
-
 func TestParsePerson(t *testing.T) {
 	tests := []struct {
 		text string

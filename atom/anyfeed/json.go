@@ -13,6 +13,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/internal/guard"
 )
 
 // json reads a JSON Feed. It decodes the items one by one, so that one that can't be read
@@ -50,20 +51,41 @@ func (p *parser) json(data []byte) error {
 		return p.doc.Fail(0, 0, "", fmt.Errorf("more than %d entries: %w", limit, websync.ErrLimit))
 	}
 	p.begin("a JSON Feed "+number, notes{base: p.doc.URL})
+	p.mustID = true
 	p.jsonFeed(members)
+	names := make(map[string]bool)
+	p.once(data, "the feed", names)
 	for i, raw := range parts(items) {
 		var item gofeed.Item
-		if err := guard(func() error { return json.Unmarshal(raw, &item) }); err != nil {
+		if err := guard.Call("gofeed", func() error { return json.Unmarshal(raw, &item) }); err != nil {
 			const enough = 1 << 10
 			p.skipped++
 			p.find(ruleLeftOut, "items", string(raw[:min(len(raw), enough)]), fmt.Sprintf("item %d is left out: %v", i+1, err))
 			continue
 		}
+		p.once(raw, fmt.Sprintf("item %d", i+1), names)
 		if err := p.jsonItem(&item); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// once checks that a sound object has each of its members once: the second one may be
+// that of another item. seen is used again for each object.
+func (p *parser) once(data []byte, object string, seen map[string]bool) {
+	clear(seen)
+	for i, part := range parts(data) {
+		if i%2 == 1 {
+			continue
+		}
+		if seen[string(part)] {
+			p.skipped++
+			p.find(ruleStructure, "", string(part), object+" has a member twice: one may be that of another item")
+			return
+		}
+		seen[string(part)] = true
+	}
 }
 
 // limitJSON checks the limits before anything is built.
@@ -170,10 +192,10 @@ func member[T any](members map[string][]byte, name string) (value T, ok bool) {
 
 func (p *parser) jsonFeed(members map[string][]byte) {
 	var f gofeed.Feed
-	for _, name := range []string{"title", "description", "home_page_url", "feed_url", "icon", "favicon", "language", "author", "authors"} {
+	for _, name := range []string{"title", "description", "home_page_url", "feed_url", "next_url", "icon", "favicon", "language", "author", "authors"} {
 		if raw := members[name]; raw != nil {
 			one := slices.Concat([]byte(`{"`+name+`":`), raw, []byte("}"))
-			if err := guard(func() error { return json.Unmarshal(one, &f) }); err != nil {
+			if err := guard.Call("gofeed", func() error { return json.Unmarshal(one, &f) }); err != nil {
 				p.find(ruleLeftOut, name, "", err.Error()) // the other members are read
 			}
 		}
@@ -183,12 +205,13 @@ func (p *parser) jsonFeed(members map[string][]byte) {
 	p.feed.Title, p.feed.Subtitle = text(atom.PlainText, f.Title), text(atom.PlainText, f.Description)
 	p.feed.Icon, p.feed.Logo = p.url(f.Favicon), p.url(f.Icon)
 	p.feed.Authors = p.jsonPeople(f.Authors, f.Author)
-	p.feedLink(websync.Link{Rel: "self", Href: f.FeedURL})
-	p.feedLink(websync.Link{Href: f.HomePageURL})
+	p.link(&p.feed.Links, websync.Link{Rel: "self", Href: f.FeedURL})
+	p.link(&p.feed.Links, websync.Link{Rel: "next", Href: f.NextURL})
+	p.link(&p.feed.Links, websync.Link{Href: f.HomePageURL})
 	hubs, _ := member[[]struct{ Type, URL string }](members, "hubs")
 	for _, hub := range hubs {
 		if strings.EqualFold(hub.Type, "WebSub") {
-			p.feedLink(websync.Link{Rel: "hub", Href: hub.URL})
+			p.link(&p.feed.Links, websync.Link{Rel: "hub", Href: hub.URL})
 		}
 	}
 }
@@ -204,7 +227,7 @@ func (p *parser) jsonItem(i *gofeed.Item) error {
 		return err
 	}
 	e := p.entry(notes{base: p.doc.URL, lang: first(i.Language)})
-	e.ID = first(i.ID, p.url(i.URL))
+	e.ID = first(i.ID)
 	e.Title, e.Summary = text(atom.PlainText, i.Title), text(atom.PlainText, i.Summary)
 	switch {
 	case i.ContentHTML != "":

@@ -49,6 +49,7 @@ type notes struct {
 	deleted      bool              // a deletion in the form of an entry
 	dates        dates
 	source       dates // of the feed that an entry was copied from
+	single       uint8 // its elements that outline.once counts
 
 	// of an entry
 	all     span
@@ -60,7 +61,7 @@ type notes struct {
 }
 
 // dates are the texts of dates.
-type dates struct{ updated, published, built string }
+type dates struct{ updated, published, created, built string }
 
 // An outline is the result of a first pass over a document. It checks the limits, finds
 // the format, and records what gofeed does not return. It also removes parts of the
@@ -86,6 +87,11 @@ type outline struct {
 	lost     int // tombstones
 	astray   int // entries outside of a feed or channel
 	dropped  int // entries of channels before the last
+
+	complete, archive bool // fh:complete and fh:archive
+
+	doubts []websync.Finding // what may have hidden an entry: the first of them
+	unsure int               // the number of them
 
 	stack  []frame
 	open   []int // ends of tags of empty elements that are not closed
@@ -116,6 +122,9 @@ type frame struct {
 	gone         bool // it is, or is in, one of outline.gone
 	outermost    bool // of those that are gone
 	foreign      bool
+	inText       bool   // its parent is verbatim
+	isList       bool   // it has no text of its own: the root, a channel or an entry
+	hasText      bool   // though it isList
 	text         int    // bytes of its own text
 	name         string // as it is in the tag
 	from, tagEnd int
@@ -192,14 +201,56 @@ func (o *outline) read() error {
 			case xml.EndElement:
 				err = o.end(from)
 			case xml.CharData:
-				err = o.characters(t)
+				err = o.characters(t, from)
+			case xml.ProcInst:
+				if bytes.Contains(t.Inst, []byte("<?")) {
+					o.doubt("", t.Inst, "a processing instruction contains the start of another: its end may be damaged")
+				}
+			case xml.Directive:
+				if len(o.stack) > 0 {
+					o.doubt("", t, "a declaration inside of a feed may hide an entry")
+				}
 			}
 		} else {
 			err = o.syntax(err)
 		}
-		if err != nil || o.root.Local != "" && len(o.stack) == 0 {
+		if err != nil {
 			return err
 		}
+		if o.root.Local != "" && len(o.stack) == 0 {
+			o.after()
+			return nil
+		}
+	}
+}
+
+// after reads what follows the root element, where only comments and processing
+// instructions may be.
+func (o *outline) after() {
+	for {
+		o.p.at.line, o.p.at.column = o.dec.InputPos()
+		o.src.begin(o.offset())
+		token, err := o.dec.Token()
+		switch t := token.(type) {
+		case xml.Comment, xml.ProcInst:
+			continue
+		case xml.CharData:
+			if len(bytes.TrimSpace(t)) == 0 {
+				continue
+			}
+		}
+		if err != io.EOF {
+			o.doubt("", nil, "something after the end of the feed may stand for an entry")
+		}
+		return
+	}
+}
+
+// doubt records a departure that may have hidden an entry. It counts as skipped.
+func (o *outline) doubt(element string, value []byte, message string) {
+	const most = 100 // of those that are kept
+	if o.unsure++; o.unsure <= most {
+		o.doubts = append(o.doubts, ruleStructure.Finding(o.p.doc.URL, o.p.at.line, o.p.at.column, element, value, message))
 	}
 }
 
@@ -226,7 +277,7 @@ func (o *outline) tag(from int) []byte { return o.data.bytes(span{from, o.offset
 func (o *outline) offset() int { return int(o.dec.InputOffset()) }
 
 // characters takes some of the text of an element.
-func (o *outline) characters(t []byte) error {
+func (o *outline) characters(t []byte, from int) error {
 	if o.text != nil {
 		o.text.Write(t)
 	}
@@ -234,6 +285,14 @@ func (o *outline) characters(t []byte) error {
 		return nil
 	}
 	f := &o.stack[len(o.stack)-1]
+	isSection := from < o.data.size && o.data.byte(from) == '<'
+	if isSection && bytes.Contains(t, []byte("<![CDATA[")) && bytes.Contains(t, []byte("</"+f.name)) {
+		o.doubt(f.local, nil, "a CDATA section contains the start of another: its end may be damaged")
+	}
+	if f.isList && !f.hasText && len(bytes.TrimSpace(t)) > 0 {
+		f.hasText = true
+		o.doubt(f.local, t, "text between elements may stand for an entry, or be a part of one")
+	}
 	if f.foreign && !f.gone {
 		const maxJoins = 256 << 20
 		if o.joins += f.text; o.joins > maxJoins {
@@ -249,10 +308,11 @@ func (o *outline) start(t xml.StartElement, from int) error {
 	if n := len(o.stack); n > 0 {
 		f = o.stack[n-1]
 	}
-	inText := f.verbatim
+	f.inText = f.verbatim
 	f.space, f.local, f.scope = strings.TrimSpace(t.Name.Space), strings.ToLower(t.Name.Local), 0
 	f.from, f.tagEnd, f.name = from, o.offset(), tagName(o.tag(from))
 	f.into, f.isEntry, f.open, f.outermost, f.text, f.div = nil, false, false, false, 0, div{}
+	f.isList, f.hasText = len(o.stack) == 0, false
 	if err := o.attributes(&f, t.Attr, from); err != nil {
 		return err
 	}
@@ -265,7 +325,7 @@ func (o *outline) start(t xml.StartElement, from int) error {
 	}
 	f.verbatim = f.verbatim || slices.Contains(texts, f.local)
 	f.outermost = f.gone && !o.stack[len(o.stack)-1].gone
-	if !f.gone && !inText {
+	if !f.gone && !f.inText {
 		o.kept(&f, t)
 	}
 	o.stack = append(o.stack, f)
@@ -383,6 +443,7 @@ func (o *outline) begin(f *frame, t xml.StartElement, from int) error {
 func (o *outline) element(f *frame, t xml.StartElement) {
 	parent := &o.stack[len(o.stack)-1]
 	parent.div.children++
+	o.checkValue(parent, f)
 	if !slices.Contains(o.spaces, f.space) || !slices.Contains(o.spaces, parent.space) {
 		o.foreign(f, t)
 		return
@@ -396,6 +457,7 @@ func (o *outline) element(f *frame, t xml.StartElement) {
 		}
 		o.items = nil
 		o.channelTag = span{f.from, f.tagEnd}
+		f.isList, o.feed.single = true, 0
 		o.feed.take(f, o.p)
 	case f.local == "item" && depth == 1 && !o.isAtom():
 		o.entry(&o.outside, f, t)
@@ -414,11 +476,60 @@ func (o *outline) element(f *frame, t xml.StartElement) {
 	case f.isEntry || len(o.stack) == 1 && f.local == "channel":
 	case (f.local == "item" || f.local == "entry") && !o.within("content"):
 		o.astray++
+	case !o.mayHave(parent, f.local):
+		o.doubt(f.local, nil, fmt.Sprintf("%.100q in %.100q: it may stand for an entry, or be a part of one", f.name, parent.name))
+	case parent.isList:
+		o.once(f)
 	}
 	if (parent.local == "link" || parent.local == "category") && f.space == o.root.Space && o.isAtom() && !parent.open {
 		parent.open = true
 		o.open = append(o.open, parent.tagEnd-1)
 	}
+}
+
+// checkValue checks that an element that can make an ID has no children. The link of Atom
+// may have some, and makes it with an attribute.
+func (o *outline) checkValue(parent, f *frame) {
+	isValue := parent.local == "guid" || parent.local == "id" || parent.local == "link" && !o.isAtom()
+	if isValue && !parent.inText && !parent.foreign {
+		o.doubt(f.local, nil, fmt.Sprintf("an element in %.100q, which has a value only: it may be a part of an entry", parent.name))
+	}
+}
+
+// The children of the own namespaces of a format that the root has, and a channel.
+var (
+	feedChildren = []string{"id", "title", "subtitle", "tagline", "rights", "copyright", "info", "updated", "modified", "generator", "icon", "logo",
+		"link", "category", "author", "contributor"}
+	rssChildren     = []string{"channel", "image", "textinput"}
+	channelChildren = []string{"title", "link", "description", "language", "copyright", "managingeditor", "webmaster", "pubdate", "lastbuilddate",
+		"category", "generator", "docs", "cloud", "ttl", "image", "rating", "textinput", "skiphours", "skipdays", "items"}
+)
+
+// mayHave reports whether an element may have a child of the format's own namespaces,
+// beside entries. It knows those that contain entries only.
+func (o *outline) mayHave(parent *frame, local string) bool {
+	switch {
+	case len(o.stack) == 1 && o.isAtom():
+		return slices.Contains(feedChildren, local)
+	case len(o.stack) == 1:
+		return slices.Contains(rssChildren, local)
+	case len(o.stack) == 2 && parent.isList && !parent.isEntry:
+		return slices.Contains(channelChildren, local)
+	}
+	return true
+}
+
+// once checks that a feed or an entry has but one of some elements: a second one may be
+// that of an entry whose tags are lost.
+func (o *outline) once(f *frame) {
+	i := slices.Index([]string{"title", "guid", "id"}, f.local)
+	if i < 0 {
+		return
+	}
+	if f.of.single&(1<<i) != 0 {
+		o.doubt(f.local, nil, fmt.Sprintf("a second %.100q: it may be that of another entry", f.name))
+	}
+	f.of.single |= 1 << i
 }
 
 func (o *outline) isAtom() bool { return strings.EqualFold(o.root.Local, "feed") }
@@ -428,9 +539,14 @@ func (o *outline) within(local string) bool {
 }
 
 func (o *outline) entry(to *[]*notes, f *frame, t xml.StartElement) {
-	f.of, f.isEntry = &notes{all: span{f.from, f.from}, name: f.name, outside: len(o.stack) == 1}, true
+	f.of, f.isEntry, f.isList = &notes{all: span{f.from, f.from}, name: f.name, outside: len(o.stack) == 1}, true, true
 	f.of.take(f, o.p)
-	f.of.id, _ = attribute(t, rdfNamespace, "about")
+	o.p.mustID = o.p.mustID || o.isAtom() || f.space == rss10Namespace
+	for _, space := range []string{"rdf", rdfNamespace} { // the prefix may not be declared
+		if about, ok := attribute(t, space, "about"); ok {
+			f.of.id = about
+		}
+	}
 	*to = append(*to, f.of)
 }
 
@@ -465,6 +581,8 @@ func (o *outline) child(f *frame, t xml.StartElement) {
 		o.take(f, &f.of.dates.updated)
 	case "published", "issued":
 		o.take(f, &f.of.dates.published)
+	case "created":
+		o.take(f, &f.of.dates.created)
 	case "title", "subtitle", "tagline", "summary", "content", "rights", "copyright":
 		typ, _ := attribute(t, "", "type")
 		mode, _ := attribute(t, "", "mode")
@@ -492,6 +610,9 @@ func (o *outline) rssChild(f *frame) {
 
 // foreign records deletions, and leaves out what is not read.
 func (o *outline) foreign(f *frame, t xml.StartElement) {
+	if (f.local == "item" || f.local == "entry") && slices.Contains(o.spaces, f.space) && !o.within("content") {
+		o.astray++
+	}
 	if f.local == "deleted-entry" && f.space == atom.TombstoneNamespace {
 		o.lost++
 	}
@@ -499,7 +620,12 @@ func (o *outline) foreign(f *frame, t xml.StartElement) {
 	if f.local == "deleted" && f.space == atom.GDataNamespace || f.local == "sync" && f.space == atom.FeedSyncNamespace && deleted == "true" {
 		f.of.deleted = true
 	}
-	switch parent := &o.stack[len(o.stack)-1]; {
+	parent := &o.stack[len(o.stack)-1]
+	if isFeed := o.isAtom() || len(o.stack) == 2; isFeed && parent.isList && !parent.isEntry && f.space == atom.HistoryNamespace {
+		o.complete = o.complete || f.local == "complete"
+		o.archive = o.archive || f.local == "archive"
+	}
+	switch {
 	case f.foreign:
 		f.gone = true
 	case f.verbatim, f.gone:
@@ -540,7 +666,11 @@ func (o *outline) kept(f *frame, t xml.StartElement) {
 }
 
 func (o *outline) end(from int) error {
-	if o.isStray(o.tag(from)) {
+	if tag := o.tag(from); o.isStray(tag) {
+		if !o.stack[len(o.stack)-1].verbatim {
+			o.p.skipped++
+			o.p.find(ruleStructure, tagName(tag), "", fmt.Sprintf("%.100q ends and has not begun: it may be that of an entry", tagName(tag)))
+		}
 		o.data.blank(span{from, o.offset()})
 		return errStray
 	}
@@ -551,9 +681,12 @@ func (o *outline) end(from int) error {
 	if f.into != nil {
 		*f.into, o.text = strings.TrimSpace(o.text.String()), nil
 	}
+	empty := end.from == f.tagEnd && o.data.byte(f.tagEnd-len("/>")) == '/'
+	if end.from == end.to && !empty && !f.inText {
+		o.doubt(f.local, nil, fmt.Sprintf("%.100q is not closed: it may contain what is not its own", f.name))
+	}
 	if f.isEntry {
-		f.of.all.to, f.of.content = end.to, end.from
-		f.of.empty = end.from == f.tagEnd && o.data.byte(f.tagEnd-len("/>")) == '/'
+		f.of.all.to, f.of.content, f.of.empty = end.to, end.from, empty
 	}
 	if f.div.children == 1 && f.div.wanted {
 		o.gone = append(o.gone, f.div.start, f.div.end)
@@ -646,7 +779,11 @@ func (o *outline) check() error {
 	if o.astray > 0 {
 		o.p.find(ruleLeftOut, "", "", fmt.Sprintf("entries inside of other elements are left out: %d", o.astray))
 	}
-	o.p.skipped = o.lost + o.astray + o.dropped
+	o.p.early = append(o.p.early, o.doubts...)
+	if n := o.unsure - len(o.doubts); n > 0 {
+		o.p.find(ruleStructure, "", "", fmt.Sprintf("more of what may have hidden an entry: %d", n))
+	}
+	o.p.skipped += o.lost + o.astray + o.dropped + o.unsure
 	o.p.cost += o.cost()
 	o.items = append(o.items, o.outside...)
 	return nil

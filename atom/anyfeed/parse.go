@@ -14,6 +14,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/guard"
 	"github.com/websync-go/websync/internal/rule"
 	"github.com/websync-go/websync/internal/syntax"
 )
@@ -50,12 +51,15 @@ type Parser struct {
 var rules = rule.NewTable("anyfeed")
 
 var (
-	ruleTolerant = rules.Info("tolerant", "RFC 4287 §2", "a document that is not Atom, or not sound, and was read tolerantly")
-	ruleID       = rules.Error("id", "RFC 4287 §4.2.6", "an entry without anything that could be its id, which is left out")
-	ruleDate     = rules.Warning("date", "RFC 4287 §3.3", "a date that can't be read")
-	ruleLeftOut  = rules.Warning("left-out", "RFC 4287 §4", "something that is stated and can't be kept")
-	ruleBytes    = rules.Warning("bytes", "XML 1.0 §2.2", "bytes that the encoding does not have, or characters that XML does not have, which are replaced")
-	ruleGzip     = rules.Warning("gzip", "RFC 1952 §2.2", "bytes after the compressed data, or compressed twice")
+	ruleTolerant  = rules.Info("tolerant", "RFC 4287 §2", "a document that is not Atom, or not sound, and was read tolerantly")
+	ruleID        = rules.Error("id", "RFC 4287 §4.2.6", "an entry without anything that could be its id, which is left out")
+	ruleLinkID    = rules.Warning("link-id", "RFC 4287 §4.2.6", "an entry whose id is made of its link, because it lacks one that its format demands, or shares the link with others")
+	ruleSameID    = rules.Error("same-id", "RFC 4287 §4.1.1", "two entries of one id that differ and are no versions, of which one is left out")
+	ruleStructure = rules.Error("structure", "RFC 4287 §4.1", "text, an element or a tag where none may be, which may have hidden an entry")
+	ruleDate      = rules.Warning("date", "RFC 4287 §3.3", "a date that can't be read")
+	ruleLeftOut   = rules.Warning("left-out", "RFC 4287 §4", "something that is stated and can't be kept")
+	ruleBytes     = rules.Warning("bytes", "XML 1.0 §2.2", "bytes that the encoding does not have, or characters that XML does not have, which are replaced")
+	ruleGzip      = rules.Warning("gzip", "RFC 1952 §2.2", "bytes after the compressed data, or compressed twice")
 )
 
 // Rules returns every rule, in the order of the source.
@@ -73,10 +77,11 @@ var (
 // document was read tolerantly; it may be nil. The limits are those of a zero [Parser].
 //
 // The items are entries, never tombstones, in the order of the document. Feed.Skipped is
-// the number of items that are left out, tombstones among them. An error is a
-// [*websync.ParseError]; then there is neither a feed nor an item. It matches
-// [websync.ErrNotDocument] if the document is not a feed of these formats,
-// [websync.ErrTruncated] if it ends too early, [websync.ErrLimit] if it is too large.
+// the number of items that are left out, tombstones among them, plus how often others may
+// have been lost to damage. An error is a [*websync.ParseError]; then there is neither a
+// feed nor an item. It matches [websync.ErrNotDocument] if the document is not a feed of
+// these formats, [websync.ErrTruncated] if it ends too early, [websync.ErrLimit] if it is
+// too large.
 func Parse(src io.Reader, document string, report func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
 	return new(Parser).Parse(src, document, report)
 }
@@ -100,6 +105,7 @@ func (limits *Parser) Parse(src io.Reader, document string, report func(websync.
 		err = p.xml(text)
 	}
 	if err == nil {
+		p.identify()
 		err = p.afford(0)
 	}
 	if err != nil {
@@ -115,7 +121,9 @@ type parser struct {
 	report  func(websync.Finding)
 	feed    *atom.Feed
 	items   []atom.Item
-	skipped int               // items that are left out
+	linked  []int             // those whose link is their id
+	mustID  bool              // the format demands an id
+	skipped int               // items that are left out, or may have been lost
 	early   []websync.Finding // found before the feed is known
 	at      notes             // of the feed or entry that is being made
 	max     int64             // the limit
@@ -215,15 +223,18 @@ func (p *parser) entry(at notes) *atom.Entry {
 	return e
 }
 
-// add adds an entry, unless it has nothing by which it differs from others.
+// add adds an entry, unless it has nothing by which it differs from others. One without
+// an ID gets that of its link.
 func (p *parser) add(e *atom.Entry) {
 	if e.ID == "" {
-		p.skipped++
-		p.find(ruleID, "entry", e.Title.Value, "an entry without an id or a link is left out")
-		return
-	}
-	if e.Updated.IsZero() && e.UpdatedText == "" {
-		e.Updated, e.UpdatedText = e.Published, e.PublishedText
+		page, ok := e.Link("alternate")
+		if !ok {
+			p.skipped++
+			p.find(ruleID, "entry", e.Title.Value, "an entry without an id or a link is left out")
+			return
+		}
+		e.ID = page.Href
+		p.linked = append(p.linked, len(p.items))
 	}
 	p.items = append(p.items, atom.Item{Entry: e})
 }
@@ -247,7 +258,7 @@ func (p *parser) xml(text *pages) error {
 func translate[F, E any](o *outline, parse func(io.Reader) (*F, error), entries func(*F) []*E, feed func(*outline, *F), entry func(*notes, *E)) error {
 	run := func(src io.Reader, want []*notes, take func(*F)) error {
 		var f *F
-		err := guard(func() (err error) {
+		err := guard.Call("gofeed", func() (err error) {
 			f, err = parse(src)
 			return err
 		})
@@ -281,16 +292,6 @@ func translate[F, E any](o *outline, parse func(io.Reader) (*F, error), entries 
 		}
 	}
 	return nil
-}
-
-// guard calls a library and returns a panic as an error.
-func guard(call func() error) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = fmt.Errorf("gofeed: %v", cause)
-		}
-	}()
-	return call()
 }
 
 // resolve resolves a reference against base. Past the limit it leaves it as it is.
@@ -340,16 +341,6 @@ func (p *parser) link(links *[]websync.Link, l websync.Link) {
 	}
 	l.Type, l.Lang = strings.TrimSpace(l.Type), strings.TrimSpace(l.Lang)
 	*links = append(*links, l)
-}
-
-// feedLink is link for the feed's own links. It leaves out those to other documents of
-// the feed: without tombstones a walk over them is unsafe.
-func (p *parser) feedLink(l websync.Link) {
-	switch syntax.RelationName(strings.TrimSpace(l.Rel)) {
-	case "first", "last", "next", "previous", "prev", "prev-archive", "next-archive", "current":
-		return
-	}
-	p.link(&p.feed.Links, l)
 }
 
 // length reads a number of bytes. Producers write 0 for an unknown length.

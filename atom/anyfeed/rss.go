@@ -18,6 +18,7 @@ func (p *parser) rss(o *outline, f *rss.Feed) {
 	p.feed.Subtitle = text(atom.PlainText, f.Description)
 	p.feed.Rights = text(atom.PlainText, first(f.Copyright, value(f.Extensions, "dc", "rights")))
 	p.feed.Generator.Name = f.Generator
+	p.feed.Complete, p.feed.Archive = o.complete, o.archive
 	p.feed.Updated, p.feed.UpdatedText = p.date("updated", o.feed.dates.built, value(f.Extensions, "dcterms", "modified"), o.feed.dates.published, value(f.Extensions, "dc", "date"))
 	if f.Image != nil {
 		p.feed.Logo = p.url(f.Image.URL)
@@ -25,10 +26,10 @@ func (p *parser) rss(o *outline, f *rss.Feed) {
 	p.feed.Authors = rssPeople(f.Extensions, f.ManagingEditor)
 	p.feed.Categories = rssCategories(f.Extensions, f.Categories)
 	for _, href := range f.Links {
-		p.feedLink(websync.Link{Href: href})
+		p.link(&p.feed.Links, websync.Link{Href: href})
 	}
 	for _, l := range atomLinks(f.Extensions) {
-		p.feedLink(l)
+		p.link(&p.feed.Links, l)
 	}
 }
 
@@ -47,22 +48,14 @@ func (p *parser) rssItem(at *notes, i *rss.Item) {
 	e.Authors = rssPeople(x, i.Author)
 	e.Categories = rssCategories(x, i.Categories)
 	p.rssLinks(e, i)
-	e.ID = rssID(at, i, e)
+	if e.ID = at.id; i.GUID != nil {
+		e.ID = first(i.GUID.Value, at.id)
+	}
 	if s := i.Source; s != nil {
 		e.Source = &atom.Feed{Title: text(atom.PlainText, s.Title)}
 		p.link(&e.Source.Links, websync.Link{Rel: "self", Href: s.URL})
 	}
 	p.add(e)
-}
-
-// rssID returns the guid, or else rdf:about, or else the link.
-func rssID(at *notes, i *rss.Item, e *atom.Entry) string {
-	id := at.id
-	if i.GUID != nil {
-		id = first(i.GUID.Value, id)
-	}
-	page, _ := e.Link("alternate")
-	return first(id, page.Href)
 }
 
 func (p *parser) rssLinks(e *atom.Entry, i *rss.Item) {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync/eli/conformance"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
 )
@@ -62,7 +63,7 @@ func (s *web) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // clients returns a Client, and one that calls itself a crawler and shares its gates.
 func clients(via http.RoundTripper) (client, crawler *fetch.Client) {
-	state := memstore.New()
+	state := harvest.NewCatalog(memstore.New())
 	client, crawler = fetch.New(state), fetch.New(state)
 	client.Transport, crawler.Transport = via, via
 	crawler.UserAgent = "Mozilla/5.0 (compatible; websync-check/1; like Googlebot/2.1)"

@@ -34,8 +34,7 @@ func TestPublisher(t *testing.T) {
 			put(n, 100-2*n)
 		}
 		p := &eli.Publisher{
-			Catalog: acts, Base: host + "/", Sources: []string{"acts"}, Author: websync.Person{Name: "Ministry of Justice"}, PartSize: size,
-			Report: func(f websync.Finding) { t.Error(f) },
+			Place: websync.Place{Catalog: acts, Base: host + "/", Sources: []string{"acts"}, Report: func(f websync.Finding) { t.Error(f) }}, Author: websync.Person{Name: "Ministry of Justice"}, PartSize: size,
 		}
 		publish := func() {
 			for path, err := range p.Documents(t.Context()) {

@@ -58,7 +58,7 @@ var ofSitemap = map[string]mapping{
 	// Of locations, of sets, of Sources and of Publishers: Validate does not report them,
 	// or the rules of ELI differ.
 	"host": dropped, "location": dropped, "cross-submit": dropped, "index-site": dropped, "index-nested": dropped, "repeated": dropped,
-	"robots": dropped, "cut": dropped, "profile": dropped,
+	"robots": dropped, "cut": dropped, "profile": dropped, "index-lastmod": dropped, "doubt": dropped,
 }
 
 // ofDuplicate returns the rule about an element that occurs twice in an entry.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/rdf"
+	"github.com/websync-go/websync/internal/guard"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -64,14 +65,13 @@ func (d *extraction) expand(nodes []any) error {
 
 // expandNode expands one node without a base: relative IRIs remain.
 func expandNode(node any) (expanded []any, err error) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			expanded, err = nil, fmt.Errorf("it can't be expanded: %v", fault)
-		}
-	}()
 	options := ld.NewJsonLdOptions("")
 	options.DocumentLoader = offline{}
-	return ld.NewJsonLdProcessor().Expand(node, options)
+	err = guard.Call("json-gold", func() (err error) {
+		expanded, err = ld.NewJsonLdProcessor().Expand(node, options)
+		return err
+	})
+	return expanded, err
 }
 
 // A converter makes triples of expanded nodes (JSON-LD 1.1 API §7.2, §8).

@@ -3,6 +3,7 @@ package rdfa_test
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"io"
 	"regexp"
 	"slices"
@@ -561,4 +562,13 @@ func TestErrors(t *testing.T) {
 	triples, err := unlimited.Extract(strings.NewReader("<p property=dc:a><p about=#x resource=#p property=rdfa:copy><p about=#p property=dc:b><p about=#p typeof=rdfa:Pattern>"), base, "text/html", nil)
 	require.NoError(t, err)
 	assert.Len(t, triples, 2)
+}
+
+// TestPanicWhileParsing: what panics while a page is parsed is an error.
+func TestPanicWhileParsing(t *testing.T) {
+	var x rdfa.Extractor
+	_, err := x.Extract(strings.NewReader("<html><body>cut"), base, "text/html", func(websync.Finding) { panic("on purpose") })
+	assert.EqualError(t, err, "rdfa: panic: on purpose")
+	_, ok := errors.AsType[*websync.PanicError](err)
+	assert.True(t, ok)
 }

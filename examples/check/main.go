@@ -29,7 +29,7 @@ const (
 )
 
 func main() {
-	state := memstore.New()
+	state := harvest.NewCatalog(memstore.New())
 	p := &program{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, client: fetch.New(state), crawler: fetch.New(state), now: time.Now(),
 	}

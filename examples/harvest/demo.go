@@ -28,6 +28,7 @@ func (p *program) demonstrate(ctx context.Context) int {
 	p.demonstrationClient()
 	src := &sitemap.Source{URL: site.url + "/sitemap.xml", Complete: true}
 	h := p.newHarvester()
+	h.Sample = -1 // so that the story has the same numbers each time
 
 	fmt.Fprintf(say, "A demonstration. On this machine, at %s, runs a small site with %d pages and files.\n", site.url, site.size())
 	fmt.Fprintf(say, "Its sitemap %s lists them all in four parts.\nThe store is %s.\n", src.URL, p.summary.Store)
@@ -76,7 +77,7 @@ func (r *result) story() string {
 		fmt.Fprintf(&b, "   Failed: %s\n   The old copy stays in the store, and so does a task to try again.\n", about(f))
 	}
 	if r.Guard != nil {
-		fmt.Fprintf(&b, "   Deletions are withheld: %s.\n", r.Guard.Message)
+		fmt.Fprintf(&b, "   %s.\n", r.Guard.Sentence())
 	}
 	fmt.Fprintf(&b, "   %s\n", r.verdict())
 	return b.String()

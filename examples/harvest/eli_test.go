@@ -63,11 +63,11 @@ func TestLegislation(t *testing.T) {
 			w := newWeb(t)
 			laws(w, test.sitemap, test.feed, test.relation)
 			dir := t.TempDir()
-			args := []string{storeFlag(t), "-protocol=eli", "-rate=1e6"}
+			args := []string{storeFlag(t), "-protocol=eli", "-rate=1e6", "-sample=-1"}
 			for _, path := range test.args {
 				args = append(args, w.URL+path)
 			}
-			a := call(t, append(slices.Clone(args[:3]), append([]string{"-export", dir + "/out"}, args[3:]...)...)...)
+			a := call(t, append([]string{"-export=" + dir + "/out"}, args...)...)
 			a.is(t, exitInStep)
 			assert.Equal(t, strings.ReplaceAll(test.stderr, "*", w.URL), a.stderr)
 			assert.Equal(t, []string{w.URL + test.sitemap}, live(t, args[0]))

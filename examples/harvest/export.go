@@ -33,18 +33,26 @@ type exportResult struct {
 	Written   int64  `json:"written"`
 	Unchanged int64  `json:"unchanged"`
 	Removed   int64  `json:"removed"`
+	// files of earlier exports that stay, since the store does not say that their
+	// resources are gone; each has a line in INDEX, too
+	Kept int64 `json:"kept"`
 }
 
 func (r *exportResult) write(w io.Writer) {
 	fmt.Fprintf(w, "%s\n  exported   %s, %s: %d written, %d unchanged, %d removed\n",
 		r.Dir, page.Plural(r.Bodies, "body", "bodies"), page.Bytes(r.Bytes), r.Written, r.Unchanged, r.Removed)
+	if r.Kept > 0 {
+		fmt.Fprintf(w, "  kept       %s of earlier exports\n", page.Plural(r.Kept, "file", "files"))
+	}
 }
 
-// export writes the live bodies of sources and their INDEX to dir.
-func export(ctx context.Context, store harvest.Store, dir string, sources []string) (*exportResult, error) {
+// export writes the live bodies of sources and their INDEX to dir. It removes the file of
+// an earlier export only if the store holds that its resource was deleted, or no longer
+// has this body. What the store does not know, or holds of other sources, stays.
+func export(ctx context.Context, store *harvest.Catalog, dir string, sources []string) (*exportResult, error) {
 	e := &exporter{
 		store: store, sources: sources, result: exportResult{Dir: dir},
-		seed: maphash.MakeSeed(), dirs: map[uint64]bool{}, files: map[uint64]bodyAt{},
+		seed: maphash.MakeSeed(), dirs: map[uint64]bool{}, files: map[uint64]bodyAt{}, gone: map[uint64]bool{},
 	}
 	index := filepath.Join(dir, indexName)
 	before, _ := os.Lstat(index)
@@ -67,13 +75,14 @@ func export(ctx context.Context, store harvest.Store, dir string, sources []stri
 // and of their INDEX. Each body has a file of its own, also on file systems that ignore
 // case: the keys of dirs and files are hashes of paths in lower case.
 type exporter struct {
-	store   harvest.Store
+	store   *harvest.Catalog
 	sources []string
 	result  exportResult
 
 	seed  maphash.Seed
 	dirs  map[uint64]bool
 	files map[uint64]bodyAt
+	gone  map[uint64]bool // files of earlier exports that are to be removed
 }
 
 // A bodyAt is where the store holds a body.
@@ -158,9 +167,24 @@ func (e *exporter) open(b websync.Body) func(context.Context) (io.ReadSeekCloser
 
 // writeIndex writes a line for each body that Documents yielded. If the name of a file is
 // that of a directory of an earlier export, the file is index.html in that directory.
+// It also writes the lines of earlier exports whose files stay.
 func (e *exporter) writeIndex(ctx context.Context, w io.Writer) error {
-	e.result.Bodies, e.result.Bytes = 0, 0
+	e.result.Bodies, e.result.Bytes, e.result.Kept = 0, 0, 0
 	index := bufio.NewWriter(w)
+	next, stop := iter.Pull2(e.keptLines(ctx))
+	defer stop()
+	old, err, more := next()
+	// kept writes the old lines before a URI, or all.
+	kept := func(uri string, all bool) error {
+		for ; more && (all || old.uri < uri); old, err, more = next() {
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(index, "%s\t%s\t%s\t%s\n", old.key, old.uri, old.size, old.name)
+			e.result.Kept++
+		}
+		return err
+	}
 	for b, err := range e.bodies(ctx) {
 		if err != nil {
 			return err
@@ -169,7 +193,10 @@ func (e *exporter) writeIndex(ctx context.Context, w io.Writer) error {
 		if !named {
 			continue
 		}
-		if info, err := os.Lstat(filepath.Join(e.result.Dir, filepath.FromSlash(name))); err == nil && info.IsDir() {
+		if err := kept(escapeURI(b.id), false); err != nil {
+			return err
+		}
+		if e.isDir(name) {
 			name += "/index.html"
 		}
 		size := max(b.body.Link.Length, 0)
@@ -177,7 +204,19 @@ func (e *exporter) writeIndex(ctx context.Context, w io.Writer) error {
 		e.result.Bodies++
 		e.result.Bytes += size
 	}
+	if err := kept("", true); err != nil {
+		return err
+	}
 	return index.Flush()
+}
+
+func (e *exporter) lstat(name string) (os.FileInfo, error) {
+	return os.Lstat(filepath.Join(e.result.Dir, filepath.FromSlash(name)))
+}
+
+func (e *exporter) isDir(name string) bool {
+	info, err := e.lstat(name)
+	return err == nil && info.IsDir()
 }
 
 // file returns the name of the file of a body, or, if it has none yet, a free name.

@@ -1,9 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,9 +21,13 @@ import (
 )
 
 // hold returns a Store that holds one body for each id of a source: the id itself.
-func hold(t *testing.T, sources map[string][]string) harvest.Store {
-	store := memstore.New()
-	h := &harvest.Harvester{Store: store}
+func hold(t *testing.T, sources map[string][]string) *harvest.Catalog {
+	return holdIn(t, memstore.New(), sources)
+}
+
+func holdIn(t *testing.T, db harvest.Store, sources map[string][]string) *harvest.Catalog {
+	store := harvest.NewCatalog(db)
+	h := &harvest.Harvester{Catalog: store}
 	for source, ids := range sources {
 		var events []harvest.Event
 		for _, id := range ids {
@@ -159,15 +164,22 @@ func TestExportAgain(t *testing.T) {
 	write := func(name, data string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o666))
 	}
-	do := func(ids ...string) exportResult {
-		got, err := export(t.Context(), hold(t, map[string][]string{"s": ids}), dir, []string{"s"})
+	store := hold(t, map[string][]string{"s": {"http://h/a", "http://h/b/c", "http://h/d"}})
+	do := func() exportResult {
+		got, err := export(t.Context(), store, dir, []string{"s"})
 		require.NoError(t, err)
 		return *got
 	}
-	do("http://h/a", "http://h/b/c", "http://h/d")
+	do()
 	write("h/mine", "mine")
 	write("h/d", "Http://h/d") // as long as it was
-	got := do("http://h/a/x", "http://h/b", "http://h/d")
+	event := func(kind harvest.EventKind, id string) harvest.Event {
+		return harvest.Event{Kind: kind, Resource: websync.Resource{ID: id}, Open: harvest.OpenBytes([]byte(id))}
+	}
+	_, err := (&harvest.Harvester{Catalog: store}).Run(t.Context(), harvest.Of("s",
+		event(harvest.Delete, "http://h/a"), event(harvest.Delete, "http://h/b/c"), event(harvest.Put, "http://h/a/x"), event(harvest.Put, "http://h/b")))
+	require.NoError(t, err)
+	got := do()
 	assert.Equal(t, exportResult{Dir: dir, Bodies: 3, Bytes: 32, Written: 3, Removed: 2}, got)
 	assert.Equal(t, map[string]string{"h/a/x": "http://h/a/x", "h/b/index.html": "http://h/b", "h/d": "http://h/d", "h/mine": "mine"}, files(t, dir))
 	for _, line := range index(t, dir) {
@@ -178,7 +190,8 @@ func TestExportAgain(t *testing.T) {
 // An export writes nothing if a foreign file has one of its names. It may replace the
 // files of an interrupted export.
 func TestExportReplacesItsOwnOnly(t *testing.T) {
-	store := hold(t, map[string][]string{"s": {"http://h/a", "http://h/b", "http://h/c"}})
+	db := memstore.New()
+	store := holdIn(t, db, map[string][]string{"s": {"http://h/a", "http://h/b", "http://h/c"}})
 	for name, foreign := range map[string]func(string) error{
 		"a file":      func(path string) error { return os.WriteFile(path, []byte("mine"), 0o666) },
 		"a long file": func(path string) error { return os.WriteFile(path, []byte("HTTP://h/b"), 0o666) },
@@ -201,7 +214,10 @@ func TestExportReplacesItsOwnOnly(t *testing.T) {
 	t.Run("interrupted", func(t *testing.T) {
 		dir := t.TempDir()
 		ctx, cancel := context.WithCancel(t.Context())
-		stop := cancelAt{store, "http://h/b", cancel}
+		stop := opening(db, "http://h/b", func() error {
+			cancel()
+			return ctx.Err()
+		})
 		_, err := export(ctx, stop, dir, []string{"s"})
 		require.ErrorIs(t, err, context.Canceled)
 		assert.FileExists(t, filepath.Join(dir, "h", "a"))
@@ -214,19 +230,34 @@ func TestExportReplacesItsOwnOnly(t *testing.T) {
 	})
 }
 
-// A cancelAt is a Store that is cancelled when a body is opened.
-type cancelAt struct {
-	harvest.Store
-	body   string
-	cancel func()
+// opening returns a Catalog that calls f when a body is opened.
+func opening(db harvest.Store, body string, f func() error) *harvest.Catalog {
+	sum := sha256.Sum256([]byte(body))
+	return harvest.NewCatalog(openedAt{db, append([]byte{'B'}, sum[:]...), f})
 }
 
-func (s cancelAt) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, error) {
-	if b.Key == websync.SHA256([]byte(s.body)) {
-		s.cancel()
-		return nil, ctx.Err()
+type openedAt struct {
+	harvest.Store
+	key []byte
+	f   func() error
+}
+
+func (s openedAt) View(ctx context.Context, fn func(harvest.Reader) error) error {
+	return s.Store.View(ctx, func(r harvest.Reader) error { return fn(openedReader{r, s}) })
+}
+
+type openedReader struct {
+	harvest.Reader
+	at openedAt
+}
+
+func (r openedReader) Get(key []byte) ([]byte, error) {
+	if bytes.Equal(key, r.at.key) {
+		if err := r.at.f(); err != nil {
+			return nil, err
+		}
 	}
-	return s.Store.Open(ctx, b)
+	return r.Reader.Get(key)
 }
 
 func TestExportStaysInside(t *testing.T) {
@@ -244,14 +275,14 @@ func TestExportStaysInside(t *testing.T) {
 // A record that changes while an export runs is neither written nor in INDEX. The next
 // export has it.
 func TestExportOfAStoreThatChanges(t *testing.T) {
-	dir := t.TempDir()
-	store := hold(t, map[string][]string{"s": {"http://h/a", "http://h/b"}})
-	h := &harvest.Harvester{Store: store}
-	changing := changeAt{store, websync.SHA256([]byte("http://h/a")), func() {
+	dir, db := t.TempDir(), memstore.New()
+	store := holdIn(t, db, map[string][]string{"s": {"http://h/a", "http://h/b"}})
+	h := &harvest.Harvester{Catalog: store}
+	changing := opening(db, "http://h/a", func() error {
 		event := harvest.Event{Resource: websync.Resource{ID: "http://h/b", Title: "new"}, Open: harvest.OpenBytes([]byte("new"))}
 		_, err := h.Run(t.Context(), harvest.Of("s", event))
-		require.NoError(t, err)
-	}}
+		return err
+	})
 	got, err := export(t.Context(), changing, dir, []string{"s"})
 	require.NoError(t, err)
 	assert.Equal(t, exportResult{Dir: dir, Bodies: 1, Bytes: 10, Written: 1}, *got)
@@ -263,20 +294,6 @@ func TestExportOfAStoreThatChanges(t *testing.T) {
 	got, err = export(t.Context(), store, dir, []string{"s"})
 	require.NoError(t, err)
 	assert.Equal(t, exportResult{Dir: dir, Bodies: 2, Bytes: 13, Unchanged: 2}, *got)
-}
-
-// A changeAt is a Store that changes when a body is opened.
-type changeAt struct {
-	harvest.Store
-	key    websync.Digest
-	change func()
-}
-
-func (s changeAt) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, error) {
-	if b.Key == s.key {
-		s.change()
-	}
-	return s.Store.Open(ctx, b)
 }
 
 func TestExportOfTheCommand(t *testing.T) {

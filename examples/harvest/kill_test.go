@@ -86,6 +86,7 @@ func (s *killSite) edition(i int) int {
 // TestKill kills the command at random moments of a harvest, runs it again, and compares
 // the store with that of an undisturbed run.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	if *kills == 0 {
 		t.Skip("-kills=0")
 	}
@@ -196,9 +197,10 @@ func copyDir(t *testing.T, from string) string {
 func contents(t *testing.T, dir, source string) string {
 	t.Helper()
 	ctx := t.Context()
-	store, err := sqlitestore.Open(ctx, filepath.Join(dir, "store.db"), nil)
+	db, err := sqlitestore.Open(ctx, filepath.Join(dir, "store.db"), nil)
 	require.NoError(t, err)
-	defer store.Close()
+	defer db.Close()
+	store := harvest.NewCatalog(db)
 	var b strings.Builder
 	for rec, err := range store.Records(ctx, source, "") {
 		require.NoError(t, err)
@@ -227,7 +229,7 @@ func contents(t *testing.T, dir, source string) string {
 
 // describe returns an item without numbers and times of the store; with its bytes, if
 // there is a store.
-func describe(ctx context.Context, t *testing.T, store harvest.Store, item websync.Item) string {
+func describe(ctx context.Context, t *testing.T, store *harvest.Catalog, item websync.Item) string {
 	bodies := item.Bodies
 	item.Seq, item.Born, item.Time, item.Bodies = 0, 0, time.Time{}, nil
 	text := fmt.Sprintf("%+v", item)

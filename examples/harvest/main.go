@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -41,7 +42,7 @@ type program struct {
 
 	options
 	out, errOut *cli.Output // stdout and stderr
-	store       harvest.Store
+	store       *harvest.Catalog
 	client      *fetch.Client
 	progress    *progress
 	page        *cli.Page // nil: none
@@ -162,15 +163,18 @@ func (p *program) newClient() *fetch.Client {
 
 func (p *program) newHarvester() *harvest.Harvester {
 	return &harvest.Harvester{
-		Store:       p.store,
+		Catalog:     p.store,
 		Fetcher:     p.client,
 		Concurrency: p.concurrency,
 		Full:        p.full,
 		Recheck:     p.recheck,
+		Sample:      p.sample,
+		Wait:        p.wait,
 		MaxDelete:   p.deleteLimit(),
 
 		AcceptSkipped: p.acceptSkipped,
-		Hooks:         harvest.JoinHooks(p.progress.hooks(), p.page.Hooks()),
+		Hooks:         harvest.JoinHooks(p.progress.hooks(), p.page.Hooks(), &harvest.Hooks{Held: p.held}),
+		Log:           slog.New(slog.NewTextHandler(p.errOut, &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 }
 
@@ -201,18 +205,33 @@ func (p *program) harvestAll(ctx context.Context) int {
 	return p.finish(ctx, results, code)
 }
 
-// harvestTarget harvests what a URL leads to.
+// harvestTarget harvests what a URL leads to, and what it has led to. With -approve, what
+// an earlier run has said that it no longer leads to is removed instead.
 func (p *program) harvestTarget(ctx context.Context, h *harvest.Harvester, t protocols.Target) (results []*result) {
 	opener := p.opener()
-	sources, err := opener.Sources(ctx, t)
+	sources, left, err := opener.Sources(ctx, t)
 	if err != nil {
-		return []*result{p.finished(p.newResult(ctx, unread(t.URL), err), "")}
+		results = append(results, p.finished(p.newResult(ctx, unread(t.URL), err), ""))
 	}
 	for _, src := range sources {
 		r := p.harvest(ctx, h, "", src)
 		if results = append(results, r); r.foreign {
-			opener.Forget(ctx, t) // the next run finds out what it is now
+			opener.Doubt(ctx, t) // the next run finds out what it is now
 		}
+	}
+	for _, l := range left {
+		if p.approve && l.Said {
+			report, err := h.Remove(ctx, l)
+			if err == nil {
+				opener.Forget(ctx, t, l.Key())
+			}
+			results = append(results, p.finished(p.newResult(ctx, report, err), ""))
+			continue
+		}
+		p.note(fmt.Errorf("%w; -approve removes them", l.Err(t)))
+		r := p.harvest(ctx, h, "", l.Source)
+		r.LeftBehind = true
+		results = append(results, r)
 	}
 	return results
 }
@@ -262,6 +281,11 @@ func (p *program) carryOut(ctx context.Context, h *harvest.Harvester, src harves
 	report, err := h.Run(ctx, src)
 	report.Deleted += deleted
 	return p.newResult(ctx, report, err)
+}
+
+// held reports that a run waits for the claim of another process.
+func (p *program) held(source string, err error) {
+	p.complain(fmt.Sprintf("%s: waiting: %v", websync.RedactURL(source), err))
 }
 
 // finish adds the results to the summary and exports. code is the exit code of the runs;

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -146,20 +147,20 @@ func storeFlag(t *testing.T) string {
 	return "-store=sqlite:" + filepath.Join(t.TempDir(), "store.db")
 }
 
-func openStore(t *testing.T, flag string) *sqlitestore.Store {
+func openStore(t *testing.T, flag string) (*harvest.Catalog, io.Closer) {
 	t.Helper()
-	s, err := sqlitestore.Open(t.Context(), strings.TrimPrefix(flag, "-store=sqlite:"), nil)
+	db, err := sqlitestore.Open(t.Context(), strings.TrimPrefix(flag, "-store=sqlite:"), nil)
 	require.NoError(t, err)
-	t.Cleanup(func() { s.Close() })
-	return s
+	t.Cleanup(func() { db.Close() })
+	return harvest.NewCatalog(db), db
 }
 
 func head(t *testing.T, flag string) websync.Head {
 	t.Helper()
-	s := openStore(t, flag)
+	s, db := openStore(t, flag)
 	h, err := s.Head(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, s.Close())
+	require.NoError(t, db.Close())
 	return h
 }
 
@@ -344,7 +345,7 @@ func TestDeletions(t *testing.T) {
 			a.is(t, test.code)
 			assert.Equal(t, test.live, head(t, store).Total())
 			if test.code == exitLeft {
-				assert.Contains(t, a.stdout, "deletions are withheld")
+				assert.Contains(t, a.stdout, "Deletions are withheld")
 				call(t, append(args, "-approve")...).is(t, exitInStep)
 				assert.EqualValues(t, 20-test.gone, head(t, store).Total())
 			}
@@ -458,16 +459,127 @@ func TestRecheck(t *testing.T) {
 	assert.Contains(t, a.stdout, "fetched    0 bodies")
 }
 
+// listing returns a sitemap of paths of the server that were changed on a day.
+func (w *web) listing(day string, paths ...string) http.HandlerFunc {
+	return text(strings.ReplaceAll(w.urlset(paths...), "</loc>", "</loc><lastmod>"+day+"</lastmod>"))
+}
+
+// A run asks for a sample of what the publisher states as unchanged, unless -sample turns
+// that off.
+func TestSample(t *testing.T) {
+	for flag, asked := range map[string]int{"-sample=0": 2, "-sample=1": 2, "-sample=-1": 1} {
+		t.Run(flag, func(t *testing.T) {
+			w := newWeb(t)
+			store := storeFlag(t)
+			w.set("/a", text("old"))
+			w.set("/b", text("b"))
+			w.set("/1.xml", w.listing("2020-01-01", "/a"))
+			call(t, store, "-rate=1e6", flag, w.URL+"/1.xml").is(t, exitInStep)
+			w.set("/a", text("new"))
+			w.set("/1.xml", w.listing("2020-01-01", "/a", "/b"))
+			a := call(t, store, "-rate=1e6", flag, w.URL+"/1.xml")
+			a.is(t, exitInStep)
+			assert.Equal(t, asked, w.asked["/a"])
+			assert.Equal(t, asked == 2, strings.Contains(a.stdout, "  rechecked  1 of what seemed unchanged asked for again: 1 had changed\n"), a.stdout)
+		})
+	}
+}
+
+// A run is in step with a page whose server still sends the bytes from before its change.
+func TestLagging(t *testing.T) {
+	w := newWeb(t)
+	store := storeFlag(t)
+	w.set("/a", text("old"))
+	w.set("/1.xml", w.listing("2020-01-01", "/a"))
+	call(t, store, w.URL+"/1.xml").is(t, exitInStep)
+	w.set("/1.xml", w.listing("2020-01-09", "/a"))
+	a := call(t, store, w.URL+"/1.xml")
+	a.is(t, exitInStep)
+	assert.Contains(t, a.stdout, "  left       nothing; 1 asked for again later, because their server may lag\n")
+	assert.Contains(t, a.stdout, "  In step: ")
+}
+
+// Bodies that all become equal to each other are withheld until -approve.
+func TestEqualBodies(t *testing.T) {
+	w := newWeb(t)
+	store := storeFlag(t)
+	paths := w.serve("p", 20)
+	w.set("/1.xml", w.listing("2020-01-01", paths...))
+	call(t, store, "-rate=1e6", w.URL+"/1.xml").is(t, exitInStep)
+	for _, path := range paths {
+		w.set(path, text("Please log in"))
+	}
+	w.set("/1.xml", w.listing("2020-01-09", paths...))
+	a := call(t, store, "-rate=1e6", w.URL+"/1.xml")
+	a.is(t, exitLeft)
+	assert.Contains(t, a.stdout, "  guard      New bodies are withheld: most of the bodies that would replace others have become equal to each other")
+	assert.Contains(t, a.stdout, "  If the new bodies are right, -approve accepts them.\n")
+	assert.NotContains(t, strings.ToLower(a.stdout), "deletions")
+	a = call(t, store, "-rate=1e6", "-approve", w.URL+"/1.xml")
+	a.is(t, exitInStep)
+	assert.Contains(t, a.stdout, "  updated    20\n")
+}
+
 func TestHeld(t *testing.T) {
 	w := newWeb(t)
 	w.set("/sitemap.txt", text(w.URL+"/a\n"))
 	flag := storeFlag(t)
-	s := openStore(t, flag)
-	_, err := s.Claim(t.Context(), "source/"+w.URL+"/sitemap.txt", time.Minute)
+	s, _ := openStore(t, flag)
+	w.set("/a", text("a"))
+	c, err := s.Claim(t.Context(), "source/"+w.URL+"/sitemap.txt", 5*time.Second)
 	require.NoError(t, err)
+	until := "its claim expires at " + c.Expires.Format(time.RFC3339)
 	a := call(t, flag, w.URL+"/sitemap.txt")
 	a.is(t, exitFailed)
 	assert.Contains(t, a.stderr, "Another process is harvesting this source")
+	assert.Contains(t, a.stderr, until)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	p := &program{stdout: io.Discard, stderr: cancels{"waiting: ", cancel}}
+	assert.Equal(t, exitLeft, p.run(ctx, []string{"-wait", flag, w.URL + "/sitemap.txt"}), "a signal ends the wait")
+	a = call(t, "-wait", flag, w.URL+"/sitemap.txt")
+	a.is(t, exitInStep)
+	assert.Contains(t, a.stderr, until)
+}
+
+// A cancels calls f when a text is written.
+type cancels struct {
+	text string
+	f    func()
+}
+
+func (c cancels) Write(b []byte) (int, error) {
+	if bytes.Contains(b, []byte(c.text)) {
+		c.f()
+	}
+	return len(b), nil
+}
+
+// A host that refuses all pages is left alone. The next run begins with one request.
+func TestLeftAlone(t *testing.T) {
+	w := newWeb(t)
+	paths := w.serve("p", 12)
+	pages := func() (n int) {
+		for _, path := range paths {
+			n += w.asked[path]
+		}
+		clear(w.asked)
+		return n
+	}
+	for _, path := range paths {
+		w.set(path, status(429))
+	}
+	w.set("/sitemap.xml", text(w.urlset(paths...)))
+	flag := storeFlag(t)
+	a := call(t, "-rate=1e6", flag, w.URL+"/sitemap.xml")
+	a.is(t, exitLeft)
+	assert.LessOrEqual(t, pages(), 8, "5, and those on their way")
+	assert.Contains(t, a.stdout, "left alone "+w.URL+" refused ")
+	assert.Contains(t, a.stdout, "12 to get")
+	a = call(t, "-rate=1e6", flag, w.URL+"/sitemap.xml")
+	a.is(t, exitLeft)
+	assert.Equal(t, 1, pages())
+	assert.Contains(t, a.stdout, "left alone "+w.URL+" refused ")
 }
 
 func TestInterrupt(t *testing.T) {
@@ -562,6 +674,13 @@ func TestText(t *testing.T) {
 	assert.Equal(t, "3: 1 without an answer, 2 with status 200", requestsText(map[int]int64{0: 1, 200: 2}))
 	assert.Equal(t, "nothing", leftText(harvest.TaskCounts{}))
 	assert.Equal(t, "2 to get, 1 parked, 3 deletions withheld", leftText(harvest.TaskCounts{Waiting: 2, Parked: 1, Withheld: 3}))
+	assert.Equal(t, "nothing; 3 asked for again later, because their server may lag", leftText(harvest.TaskCounts{Lagging: 3}))
+	assert.Equal(t, "2 to get; 1 asked for again later, because their server may lag", leftText(harvest.TaskCounts{Waiting: 2, Lagging: 1}))
+	assert.Empty(t, recheckedText(&harvest.Rechecks{}))
+	assert.Equal(t, "12 of what seemed unchanged asked for again: 1 had changed",
+		recheckedText(&harvest.Rechecks{Times: harvest.Recheck{Asked: 10, Wrong: 1}, Digests: harvest.Recheck{Asked: 2}}))
+	assert.Equal(t, "60 of what seemed unchanged asked for again: 4 had changed; the server's validators were wrong for 1; the next run asks for the other 812",
+		recheckedText(&harvest.Rechecks{Times: harvest.Recheck{Asked: 60, Wrong: 4}, Validators: harvest.Recheck{Asked: 6, Wrong: 1}, Unasked: 812}))
 	assert.Equal(t, "a: b", named("b", "a"))
 	assert.Equal(t, "x: a: b", named("x: a: b", "a"))
 }

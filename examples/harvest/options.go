@@ -32,8 +32,10 @@ const afterText = `With -export each live body of the named sources becomes the 
 index.html, a query becomes part of the name, and a port follows the host after "_". Bytes that a file system may not
 accept are written as %XX. Long names are cut and end in a hash. Names that collide get "~" and a hash. DIR/INDEX has one
 line for each body, in the order of the URIs: digest, URI, length in bytes and file below DIR, separated by tabs. Control
-characters and white space in its URIs are written as %XX. A later export leaves unchanged files alone, and deletes the
-files of removed bodies; DIR/.websync lists the files that exports have written. An export that would have to replace any
+characters and white space in its URIs are written as %XX. A later export leaves unchanged files alone. It deletes the
+file of a body only if the store holds that its resource was deleted, whichever source that was of, or no longer has the
+body. Files of what the store does not know stay, with their lines in INDEX, and so do those of sources that are not named
+or could not be read. DIR/.websync lists the files that exports have written. An export that would have to replace any
 other file fails before it writes anything.
 
 With -plan or -audit each difference is a line: an outcome and a URI. The outcome is created, updated, deleted, withheld,
@@ -42,9 +44,10 @@ failed (stored bytes are damaged), or ask (the source states neither a time nor 
 role that may only read or a standby is enough.
 
 With -json the object is written in any case. It has store; in_step, true if the exit status is 0 and -plan finds nothing
-to do; reports, one for each URL that was begun; export (with -export), which has dir, bodies, bytes, written, unchanged
-and removed; and error, if anything but a run failed. A report is a harvest.Report. It has error if an error ended the run
-and, with -plan or -audit, decisions. A decision has outcome, id, and get, which is true if the bodies would be fetched.
+to do; reports, one for each URL that was begun; export (with -export), which has dir, bodies, bytes, written, unchanged,
+removed and kept; and error, if anything but a run failed. A report is a harvest.Report. It has error if an error ended the run,
+left_behind, true if its URL no longer leads to the source, and, with -plan or -audit, decisions. A decision has outcome, id, and
+get, which is true if the bodies would be fetched.
 
 With -report FILE is a page of HTML that needs nothing but itself. It is written in any case, also if the exit status is 2:
 at the start, every half minute, and at the end. A file of this name is replaced.
@@ -54,8 +57,24 @@ from URLs in the output, except from the ids of -plan and -audit, and from INDEX
 
 Exit status: 0 in step (-plan: the listing was complete and nothing is or would be withheld; -audit: nothing differs, and
 no tasks are left); 1 tasks are left (failed, parked or withheld), the listing was incomplete, entries of it could not be
-read, or the run was interrupted; 2 wrong usage, or a source or the store could not be read, or the store or standard
-output could not be written. With several URLs it is the highest of theirs.
+read, a URL no longer leads to a source, or the run was interrupted; 2 wrong usage, or a source or the store could not be
+read, or the store or standard output could not be written. With several URLs it is the highest of theirs.
+
+What a source states to be unchanged may have changed, so a run asks for a random sample of it: see -sample. If too much of
+it had changed, all of it is asked for, and the exit status is 1 until that is done. If a server still sends the old bytes of
+what its source states to have changed, later runs ask again; the exit status is 0 meanwhile.
+
+A host that answers 429 or 503 to 5 requests in a row is left alone: the run gets no more of it, what is left stays to be done,
+and the next run begins with one request to the host.
+
+If a URL no longer leads to a source to which it led in an earlier run, such as a set that a Source Description no longer names, its
+records stay, and it is harvested as before from its own URL. Each run says so, and the exit status is 1. If it is to go, -approve
+removes it, once a run has said so. If what a URL leads to can't be found out, what an earlier run has found is harvested; the exit
+status is 2.
+
+Two processes never harvest one source into one store at the same time: each claims the source, and renews its claim. The
+claim of a process that died without releasing it stands for at most a minute; on SQLite it ends at once. Until then the
+exit status is 2, and the error states when the claim ends. With -wait the run waits, for a process that is alive, too.
 
 A signal interrupts the run: what was got is stored, for which there are 10 seconds, and the next run goes on from there.
 A second signal ends the program at once.
@@ -74,6 +93,8 @@ type options struct {
 	approve      bool
 	full         bool
 	recheck      bool
+	sample       int
+	wait         bool
 	complete     bool
 	maxDelete    float64
 	rate         float64
@@ -98,9 +119,11 @@ func parseOptions(args []string) (options, error) {
 	fs.StringVar(&o.exportDir, "export", "", "at the end, write every live body to a file below `DIR`")
 	fs.BoolVar(&o.plan, "plan", false, "print what would be done, a line each, and write nothing")
 	fs.BoolVar(&o.audit, "audit", false, "compare everything, stored bytes included, and print what differs; get and write nothing")
-	fs.BoolVar(&o.approve, "approve", false, "carry out the deletions that were withheld, then harvest")
+	fs.BoolVar(&o.approve, "approve", false, "carry out the deletions that were withheld, accept the bodies that were, harvest, and remove the sources to which the URLs no longer lead")
 	fs.BoolVar(&o.full, "full", false, "make a full pass, ignoring the checkpoint, and find out anew what the URLs offer")
 	fs.BoolVar(&o.recheck, "recheck", false, "send conditional requests for unchanged entries, too: for publishers that do not state changes")
+	fs.IntVar(&o.sample, "sample", 0, "when everything is listed, ask for one in `N` of what seems unchanged, 10 at least and 1,000 at most; 0: 200; negative: none, and what a server still sends in its old form is not asked for again")
+	fs.BoolVar(&o.wait, "wait", false, "wait while another process has the claim of a source, also one that has died: see below")
 	fs.BoolVar(&o.acceptSkipped, "accept-skipped", false, "be in step, and carry out deletions, although entries of a listing cannot be read")
 	fs.BoolVar(&o.complete, "complete", false, "the sitemap lists everything: what it no longer lists is deleted")
 	fs.Float64Var(&o.maxDelete, "max-delete", defaultMaxDelete, "the `share` of records that one run may delete because they are no longer listed, 0 to 1; above it, all deletions are withheld; the default applies only above ten records")

@@ -42,7 +42,7 @@ type publishedDir struct {
 }
 
 func publishDir(t *testing.T, protocol string) *publishedDir {
-	p := &publishedDir{t: t, protocol: protocol, dir: t.TempDir(), h: &harvest.Harvester{Store: memstore.New()}}
+	p := &publishedDir{t: t, protocol: protocol, dir: t.TempDir(), h: &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New())}}
 	if protocol == "dir" {
 		p.name, p.missing, p.changed = p.dir, filepath.Join(p.dir, "missing"), []string{p.dir}
 		return p
@@ -59,9 +59,9 @@ func publishDir(t *testing.T, protocol string) *publishedDir {
 	base := server.URL + "/"
 	p.from = &dirsource.Source{Dir: p.dir, Base: base, MD5: protocol == "rinfo"}
 	own := []string{p.from.Key()}
-	site := &protocols.Site{Catalog: p.h.Store, Base: base, Own: own, Sources: own, Report: func(f websync.Finding) { t.Error(f) }}
+	site := &publish.Site{Catalog: p.h.Catalog, Base: base, Own: own, Sources: own, Report: func(f websync.Finding) { t.Error(f) }}
 	list := &protocols.Publication{Protocol: protocol}
-	handler = &publish.Handler{Publishers: site.Publishers(list)}
+	handler = site.Handler(list.Publisher(base))
 	t.Cleanup(func() { handler.Close() })
 	empty := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(empty.Close)
@@ -163,7 +163,7 @@ func looks(t *testing.T, p *publishedDir, stores [2]string, code int, want outco
 	for i, form := range []string{"-report=" + page, "-json"} {
 		var stdout, stderr bytes.Buffer
 		c := &program{stdout: &stdout, stderr: &stderr, attempts: -1, live: true}
-		got := c.run(t.Context(), append(args, "-protocol="+p.protocol, "-rate=1e6", "-complete", stores[i], form))
+		got := c.run(t.Context(), append(args, "-protocol="+p.protocol, "-rate=1e6", "-complete", "-sample=-1", stores[i], form))
 		require.Equal(t, code, got, "%s\n%s", &stdout, &stderr)
 		if code != exitFailed { // otherwise nothing was listed
 			checkLive(t, stderr.String(), want != outcomes{})

@@ -17,7 +17,7 @@ func (p *program) opener() *protocols.Opener {
 func advice(err error) string {
 	switch {
 	case errors.Is(err, harvest.ErrHeld):
-		return "Another process is harvesting this source into this store: wait until it has ended."
+		return "Another process is harvesting this source into this store, or has died while it was. -wait waits for the end of its claim."
 	case errors.Is(err, websync.ErrNotDocument), errors.Is(err, websync.ErrNotFound):
 		return "Give the URL of a sitemap, of an index of them, of the robots.txt of the site, of a feed, of a Capability List, or of a page or a host that leads to one. If the site has changed, run it again."
 	}

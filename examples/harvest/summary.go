@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,6 +43,8 @@ func writeJSON(w io.Writer, s *summary) error {
 type result struct {
 	*harvest.Report
 	Error string `json:"error,omitempty"`
+	// LeftBehind is set if the URL that led to the source leads to it no longer.
+	LeftBehind bool `json:"left_behind,omitempty"`
 
 	Decisions []plannedJSON `json:"decisions,omitempty"`
 
@@ -131,6 +134,8 @@ func (r *result) code() int {
 		return exitFailed
 	case r.Error != "":
 		return exitLeft
+	case r.LeftBehind:
+		return exitLeft
 	case r.Dry && r.Listed() && r.differ == 0:
 		return exitInStep
 	case r.Dry || !r.InStep():
@@ -168,6 +173,9 @@ func (r *result) write(w io.Writer) {
 		row(o.name, "%d", o.n)
 	}
 	row("left", "%s", leftText(r.Left))
+	if text := recheckedText(&r.Rechecked); text != "" {
+		row("rechecked", "%s", text)
+	}
 	row("requests", "%s", requestsText(r.Requests))
 	row("fetched", "%s, %s", page.Plural(r.Fetched, "body", "bodies"), page.Bytes(r.Bytes))
 	row("took", "%s", r.took())
@@ -183,12 +191,18 @@ func (r *result) write(w io.Writer) {
 	if !r.LogAhead.IsZero() {
 		row("clock", "the store's log ends at %s, ahead of the clock", r.LogAhead.Format(time.DateTime+" MST"))
 	}
+	for _, e := range r.LeftAlone {
+		row("left alone", "%s", cli.OneLine(e.Error()))
+	}
 	if r.Guard != nil {
-		row("guard", "deletions are withheld: %s", cli.OneLine(r.Guard.Message))
+		row("guard", "%s", cli.OneLine(r.Guard.Sentence()))
 	}
 	r.writeFailures(w)
 	if r.Left.Withheld > 0 {
 		fmt.Fprintln(w, "  If the deletions that are withheld are right, -approve carries them out.")
+	}
+	if r.Guard != nil && r.Guard.Rule == "bodies" {
+		fmt.Fprintln(w, "  If the new bodies are right, -approve accepts them.")
 	}
 	fmt.Fprintf(w, "  %s\n", r.verdict())
 }
@@ -277,17 +291,36 @@ func notZero(all []counted) (texts []string) {
 	return texts
 }
 
+// leftText describes the tasks that are left. Those with which a run is in step, although
+// they ask again, come last.
 func leftText(l harvest.TaskCounts) string {
-	if l == (harvest.TaskCounts{}) {
-		return "nothing"
-	}
 	parts := notZero([]counted{
 		{"to get", l.Waiting}, {"parked", l.Parked}, {"gone by their server", l.Gone}, {"deletions withheld", l.Withheld},
 	})
 	if time.Until(l.Next) > time.Second {
 		parts = append(parts, "the next after "+l.Next.Format(time.DateTime+" MST"))
 	}
-	return strings.Join(parts, ", ")
+	text := cmp.Or(strings.Join(parts, ", "), "nothing")
+	if l.Lagging > 0 {
+		text += fmt.Sprintf("; %d asked for again later, because their server may lag", l.Lagging)
+	}
+	return text
+}
+
+// recheckedText describes the requests for what seemed unchanged; "" if there were none.
+func recheckedText(r *harvest.Rechecks) string {
+	total := r.Total()
+	if total.Asked == 0 && r.Unasked == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%d of what seemed unchanged asked for again: %d had changed", total.Asked, total.Wrong)
+	if r.Validators.Wrong > 0 {
+		text += fmt.Sprintf("; the server's validators were wrong for %d", r.Validators.Wrong)
+	}
+	if r.Unasked > 0 {
+		text += fmt.Sprintf("; the next run asks for the other %d", r.Unasked)
+	}
+	return text
 }
 
 func requestsText(byStatus map[int]int64) string {

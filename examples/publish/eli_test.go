@@ -66,14 +66,15 @@ func TestWritesELI(t *testing.T) {
 // TestServesELIOfAStore: a store has acts whose pages another server has.
 func TestServesELIOfAStore(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "acts.db")
-	store, err := sqlitestore.Open(t.Context(), file, nil)
+	db, err := sqlitestore.Open(t.Context(), file, nil)
 	require.NoError(t, err)
+	store := harvest.NewCatalog(db)
 	list := &eli.CSV{Name: "acts", Open: func(context.Context) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader("https://law.example/eli/act/1,2026-01-02,Act on Salt\nhttps://other.example/eli/act/1,2026-01-02\n")), nil
 	}}
-	run(t, &harvest.Harvester{Store: store}, list)
-	run(t, &harvest.Harvester{Store: store}, harvest.Of("others", harvest.Event{Resource: websync.Resource{ID: "https://law.example/eli/act/2"}}))
-	require.NoError(t, store.Close())
+	run(t, &harvest.Harvester{Catalog: store}, list)
+	run(t, &harvest.Harvester{Catalog: store}, harvest.Of("others", harvest.Event{Resource: websync.Resource{ID: "https://law.example/eli/act/2"}}))
+	require.NoError(t, db.Close())
 
 	out := t.TempDir()
 	args := []string{"-protocol", "eli", "-store", "sqlite:" + file, "-out", out, "-base", "https://law.example/"}

@@ -43,7 +43,7 @@ type program struct {
 	stdout, stderr io.Writer
 
 	options
-	store harvest.Store
+	store *harvest.Catalog
 	// patterns of the files in the directory that are not to be published
 	exclude []string
 	sources []string // to publish
@@ -110,6 +110,14 @@ func (p *program) export(ctx context.Context) (code int, err error) {
 	catalog, err := publish.Freeze(ctx, p.store)
 	if err != nil {
 		return 0, err
+	}
+	head, err := catalog.Head(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if p.dir == "" && head.Last == 0 && holdsAny(p.out) {
+		fmt.Fprintf(p.stderr, "publish: %s stays as it is: nothing was ever harvested into the store\n", p.out)
+		return exitMissing, nil
 	}
 	publishers := p.publishers(catalog)
 	if err := p.lists.Pack(ctx); err != nil {
@@ -221,7 +229,7 @@ func (p *program) prepare(ctx context.Context) error {
 		}
 		src := &dirsource.Source{Dir: dir, Base: p.base, Exclude: p.exclude, MD5: p.protocol == "rinfo"}
 		p.sources, p.own = []string{src.Key()}, []string{src.Key()}
-		h := &harvest.Harvester{Store: p.store, MaxDelete: -1}
+		h := &harvest.Harvester{Catalog: p.store, MaxDelete: -1}
 		if p.out != "" {
 			h.Concurrency = 1 // the same order, and so the same lists, each time
 		}
@@ -252,9 +260,9 @@ func redacted(sources []string) []string {
 
 // publishers returns the Publishers of the protocol's documents and of the bodies.
 func (p *program) publishers(catalog websync.Catalog) []websync.Publisher {
-	site := &protocols.Site{Catalog: catalog, State: p.store, Base: p.base, Own: p.own, Sources: p.sources, Report: p.report}
-	p.lists = &protocols.Publication{Protocol: p.protocol, Hubs: p.hubs, Dumps: p.dumps, ListSize: p.listSize, MaxLists: p.maxLists}
-	return site.Publishers(p.lists)
+	site := &publish.Site{Catalog: catalog, Base: p.base, Own: p.own, Sources: p.sources, Report: p.report}
+	p.lists = &protocols.Publication{Protocol: p.protocol, Hubs: p.hubs, Dumps: p.dumps, State: p.store, ListSize: p.listSize, MaxLists: p.maxLists}
+	return site.Publishers(p.lists.Publisher(p.base))
 }
 
 func (p *program) report(f websync.Finding) { fmt.Fprintf(p.stderr, "publish: %v\n", f) }

@@ -123,8 +123,8 @@ func TestServesResourceSync(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, sets, 1)
 	assert.Equal(t, entry, sets[0].CapabilityList)
-	store := memstore.New()
-	h := &harvest.Harvester{Store: store, Fetcher: client}
+	store := harvest.NewCatalog(memstore.New())
+	h := &harvest.Harvester{Catalog: store, Fetcher: client}
 	run(t, h, sets[0].Source())
 
 	require.NoError(t, os.Remove(filepath.Join(dir, "a b.txt")))
@@ -208,9 +208,10 @@ func TestKeepsTheCatalogue(t *testing.T) {
 
 func TestServesAStore(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "store.db")
-	store, err := sqlitestore.Open(t.Context(), file, nil)
+	db, err := sqlitestore.Open(t.Context(), file, nil)
 	require.NoError(t, err)
-	h := &harvest.Harvester{Store: store}
+	store := harvest.NewCatalog(db)
+	h := &harvest.Harvester{Catalog: store}
 	put := func(id, content string) harvest.Event {
 		return harvest.Event{Resource: websync.Resource{ID: id, Content: websync.Link{Type: "text/plain"}}, Open: harvest.OpenBytes([]byte(content))}
 	}
@@ -234,7 +235,7 @@ func TestServesAStore(t *testing.T) {
 
 	_, err = h.Run(t.Context(), harvest.Of("two", put("urn:a", "another")))
 	require.NoError(t, err)
-	require.NoError(t, store.Close())
+	require.NoError(t, db.Close())
 	a := call(t, "-store", "sqlite:"+file, "-out", t.TempDir())
 	assert.Equal(t, exitFailed, a.code)
 	assert.Contains(t, a.stderr, `"urn:a" in one, two`)
@@ -245,9 +246,10 @@ func TestServesAStore(t *testing.T) {
 func TestOwnSources(t *testing.T) {
 	const base = "https://www.example.org/"
 	file := filepath.Join(t.TempDir(), "store.db")
-	store, err := sqlitestore.Open(t.Context(), file, nil)
+	db, err := sqlitestore.Open(t.Context(), file, nil)
 	require.NoError(t, err)
-	h := &harvest.Harvester{Store: store}
+	store := harvest.NewCatalog(db)
+	h := &harvest.Harvester{Catalog: store}
 	for source, paths := range map[string][]string{
 		"feed": {"robots.txt", ".well-known/acme-challenge/x", "index.html", "a.php"},
 		"mine": {"a", "a/", "%E9", "dir/b"},
@@ -259,7 +261,7 @@ func TestOwnSources(t *testing.T) {
 		_, err := h.Run(t.Context(), harvest.Of(source, events...))
 		require.NoError(t, err)
 	}
-	require.NoError(t, store.Close())
+	require.NoError(t, db.Close())
 	files := func(out string) (names []string) {
 		require.NoError(t, filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
 			name, _ := filepath.Rel(out, path)
@@ -361,15 +363,16 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space") }
 // The names of sources are URLs, and may have secrets in them.
 func TestSourcesAreRedacted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.db")
-	store, err := sqlitestore.Open(context.Background(), file, nil)
+	db, err := sqlitestore.Open(context.Background(), file, nil)
 	require.NoError(t, err)
-	h := &harvest.Harvester{Store: store, Bodies: harvest.SkipBodies}
+	store := harvest.NewCatalog(db)
+	h := &harvest.Harvester{Catalog: store, Bodies: harvest.SkipBodies}
 	for _, name := range []string{"https://a.example/feed?token=s3cret", "https://b.example/feed?key=s3cret"} {
 		ev := harvest.Event{Kind: harvest.Put, Resource: websync.Resource{ID: "https://a.example/x?sig=s3cret"}}
 		_, err := h.Run(context.Background(), harvest.Of(name, ev))
 		require.NoError(t, err)
 	}
-	require.NoError(t, store.Close())
+	require.NoError(t, db.Close())
 	for _, more := range [][]string{nil, {"-own", "https://u:s3cret@c.example/"}} {
 		a := call(t, append([]string{"-store", "sqlite:" + file, "-out", t.TempDir()}, more...)...)
 		assert.Equal(t, exitFailed, a.code)

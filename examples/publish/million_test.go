@@ -51,13 +51,14 @@ const millionBase = "https://www.example.org/"
 
 // fillMillion makes a store of n records without bodies.
 func fillMillion(tb testing.TB, file string, n int) {
-	store, err := sqlitestore.Open(tb.Context(), file, nil)
+	db, err := sqlitestore.Open(tb.Context(), file, nil)
 	require.NoError(tb, err)
-	h := &harvest.Harvester{Store: store, Bodies: harvest.SkipBodies}
+	store := harvest.NewCatalog(db)
+	h := &harvest.Harvester{Catalog: store, Bodies: harvest.SkipBodies}
 	report, err := h.Run(tb.Context(), listing(n))
 	require.NoError(tb, err)
 	require.EqualValues(tb, n, report.Created)
-	require.NoError(tb, store.Close())
+	require.NoError(tb, db.Close())
 }
 
 // listing is a Source of n pages.
@@ -133,12 +134,13 @@ type figures struct {
 
 func publishMillion(file string) {
 	ctx := context.Background()
-	store, err := sqlitestore.Open(ctx, file, nil)
+	db, err := sqlitestore.Open(ctx, file, nil)
 	if err != nil {
 		panic(err)
 	}
+	store := harvest.NewCatalog(db)
 	catalog := &counting{Catalog: store}
-	list := &sitemap.Publisher{Catalog: catalog, Base: millionBase}
+	list := &sitemap.Publisher{Place: websync.Place{Catalog: catalog, Base: millionBase}}
 	handler := &publish.Handler{Publishers: []websync.Publisher{list}}
 	ask := func(method, path, tag string) *sink {
 		r := httptest.NewRequest(method, millionBase+strings.TrimPrefix(path, "/"), nil)
@@ -186,7 +188,7 @@ func publishMillion(file string) {
 	if err := handler.Close(); err != nil {
 		panic(err)
 	}
-	if err := store.Close(); err != nil {
+	if err := db.Close(); err != nil {
 		panic(err)
 	}
 	f.Peak = testkit.PeakMemory()
@@ -196,14 +198,15 @@ func publishMillion(file string) {
 // exportMillion writes the documents of ResourceSync as files beside the store.
 func exportMillion(file string) {
 	ctx := context.Background()
-	store, err := sqlitestore.Open(ctx, file, nil)
+	db, err := sqlitestore.Open(ctx, file, nil)
 	if err != nil {
 		panic(err)
 	}
+	store := harvest.NewCatalog(db)
 	dir := file + ".export"
 	defer os.RemoveAll(dir)
 	began := time.Now()
-	written, err := publish.WriteDir(ctx, dir, &resourcesync.Publisher{Catalog: store, Base: millionBase})
+	written, err := publish.WriteDir(ctx, dir, &resourcesync.Publisher{Place: websync.Place{Catalog: store, Base: millionBase}})
 	f := figures{Documents: int(written.Written), Read: time.Since(began)}
 	if err == nil {
 		err = filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
@@ -217,7 +220,7 @@ func exportMillion(file string) {
 			return err
 		})
 	}
-	if err := errors.Join(err, store.Close()); err != nil {
+	if err := errors.Join(err, db.Close()); err != nil {
 		panic(err)
 	}
 	f.Peak = testkit.PeakMemory()

@@ -5,13 +5,12 @@ import (
 	"context"
 	"crypto/md5"
 	"fmt"
-	"io"
-	"iter"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,11 +24,10 @@ import (
 	"github.com/websync-go/websync/internal/testkit"
 )
 
-// A moving is a Store that changes before each call that a Publisher makes, and before
-// each resource that it yields.
+// A moving is a Store that changes before each View.
 type moving struct {
-	harvest.Store
-	catalog *testkit.Catalog // of Store
+	testkit.Watched
+	catalog *harvest.Catalog // without these changes
 
 	t      *testing.T
 	base   string
@@ -39,16 +37,18 @@ type moving struct {
 }
 
 func newMoving(t *testing.T, base string) *moving {
-	m := &moving{Store: memstore.New(), t: t, base: base, texts: map[string]string{}, states: map[string]bool{}}
+	db := memstore.New()
+	m := &moving{Watched: testkit.Watched{Store: db}, catalog: harvest.NewCatalog(db), t: t, base: base, texts: map[string]string{}, states: map[string]bool{}}
 	for range 12 {
 		m.change()
 	}
-	m.catalog = &testkit.Catalog{Catalog: m.Store, Before: func(method string, _ int) error {
-		if method != "Changes" { // else the log would grow while it is read
-			m.change()
-		}
+	var mu sync.Mutex // an iterator reads ahead
+	m.Viewing = func(context.Context) error {
+		mu.Lock()
+		defer mu.Unlock()
+		m.change()
 		return nil
-	}}
+	}
 	return m
 }
 
@@ -66,7 +66,7 @@ func (m *moving) change() {
 		event.Kind, event.Open = harvest.Put, harvest.OpenBytes([]byte(text))
 		event.Resource.Content = websync.Link{Type: "text/html", Digests: websync.Digests{{Algorithm: "md5", Sum: string(sum[:])}}}
 	}
-	_, err := (&harvest.Harvester{Store: m.Store, MaxDelete: -1}).Run(context.Background(), harvest.Of("own", event))
+	_, err := (&harvest.Harvester{Catalog: m.catalog, MaxDelete: -1}).Run(context.Background(), harvest.Of("own", event))
 	require.NoError(m.t, err)
 	m.states[state(m.texts)] = true
 }
@@ -85,7 +85,7 @@ func state(texts map[string]string) string {
 }
 
 // pages returns the live pages of a store by id.
-func pages(t *testing.T, store harvest.Store) map[string]string {
+func pages(t *testing.T, store *harvest.Catalog) map[string]string {
 	all := map[string]string{}
 	for _, item := range testkit.All(t, store.Resources(t.Context(), websync.Range{})) {
 		for _, body := range item.Bodies {
@@ -97,27 +97,6 @@ func pages(t *testing.T, store harvest.Store) map[string]string {
 	return all
 }
 
-func (m *moving) Head(ctx context.Context) (websync.Head, error) { return m.catalog.Head(ctx) }
-
-func (m *moving) Get(ctx context.Context, source string, ids []string) ([]websync.Item, error) {
-	return m.catalog.Get(ctx, source, ids)
-}
-
-func (m *moving) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
-	return m.catalog.Resources(ctx, r)
-}
-
-func (m *moving) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
-	return m.catalog.Changes(ctx, r)
-}
-
-func (m *moving) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, error) {
-	return m.catalog.Open(ctx, b)
-}
-
-// TestExportsOneState: an export of a Store that changes between all steps of the export
-// is one state of it, by every protocol. A reader of the files finds all that the lists
-// name, with the stated lengths and digests. The second export replaces the first.
 func TestExportsOneState(t *testing.T) {
 	for _, protocol := range protocols.Published {
 		t.Run(protocol, func(t *testing.T) {
@@ -128,11 +107,11 @@ func TestExportsOneState(t *testing.T) {
 			client := fetch.New(nil)
 			defer client.CloseIdleConnections()
 			client.Rate, client.IgnoreRobots = -1, true
-			held := memstore.New()
-			h := &harvest.Harvester{Store: held, Fetcher: client, MaxDelete: -1}
+			held := harvest.NewCatalog(memstore.New())
+			h := &harvest.Harvester{Catalog: held, Fetcher: client, MaxDelete: -1}
 			for range 2 {
 				var stdout, stderr bytes.Buffer
-				p := &program{stdout: &stdout, stderr: &stderr, store: store,
+				p := &program{stdout: &stdout, stderr: &stderr, store: harvest.NewCatalog(store),
 					options: options{protocol: protocol, base: store.base, out: out, own: []string{"own"}, store: "moving"}}
 				if protocol == "resourcesync" {
 					p.dumps = t.TempDir()
@@ -147,7 +126,7 @@ func TestExportsOneState(t *testing.T) {
 				require.NoError(t, err)
 				target.Complete = true
 				opener := &protocols.Opener{Fetcher: client, State: held, Rate: 1000, Announce: func(string) {}}
-				sources, err := opener.Sources(t.Context(), target)
+				sources, _, err := opener.Sources(t.Context(), target)
 				require.NoError(t, err)
 				require.Len(t, sources, 1)
 				report, err := h.Run(t.Context(), sources[0])

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/pgstore"
 	"github.com/websync-go/websync/internal/pgtest"
 	"github.com/websync-go/websync/internal/testkit"
@@ -19,13 +20,14 @@ func TestReader(t *testing.T) {
 	dsn, drop, err := pgtest.NewDatabase()
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, drop()) })
-	store, err := pgstore.Open(t.Context(), dsn, nil)
+	db, err := pgstore.Open(t.Context(), dsn, nil)
 	require.NoError(t, err)
+	store := harvest.NewCatalog(db)
 	testkit.Fill(t, store, "one", []string{"text"}, websync.Item{
 		Resource: websync.Resource{ID: "urn:a"},
 		Bodies:   []websync.Body{{Name: "content", Link: websync.Link{Type: "text/plain"}, Key: websync.SHA256([]byte("text"))}},
 	})
-	require.NoError(t, store.Close())
+	require.NoError(t, db.Close())
 
 	reader := "postgres:" + pgtest.Reader(t, dsn, "websync")
 	a := call(t, "-store", reader, "-out", t.TempDir())

@@ -22,8 +22,8 @@ func TestTheFirstScanDelaysNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		src := &dirsource.Source{Dir: dir, Base: "https://example.com/"}
-		store := memstore.New()
-		s := &scanner{source: src, harvester: &harvest.Harvester{Store: store, MaxDelete: -1}, every: 2 * time.Second, out: io.Discard}
+		store := harvest.NewCatalog(memstore.New())
+		s := &scanner{source: src, harvester: &harvest.Harvester{Catalog: store, MaxDelete: -1}, every: 2 * time.Second, out: io.Discard}
 		require.NoError(t, s.scan(ctx))
 		s.took = time.Hour // so many files there were
 		done := make(chan struct{})

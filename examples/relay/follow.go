@@ -38,22 +38,35 @@ func (p *program) follow(ctx context.Context) error {
 			p.recorder.Opened(ctx, f.target.URL, f.keys, err)
 		}
 		return err
-	}, func(err error) {
-		p.page.Fail(err)
-		p.complain(cmp.Or(protocols.Ambiguity("relay", err), err.Error()))
-	})
+	}, p.fail)
 	return nil
+}
+
+// fail reports that what a URL leads to could not be found out, or is not what it was.
+func (p *program) fail(err error) {
+	p.page.Fail(err)
+	p.complain(cmp.Or(protocols.Ambiguity("relay", err), err.Error()))
 }
 
 // open schedules the Sources of what a follower's URL leads to.
 func (p *program) open(ctx context.Context, f *follower) error {
-	sources, err := p.opener.Sources(ctx, f.target)
-	if err != nil {
+	sources, left, err := p.opener.Sources(ctx, f.target)
+	if err != nil && len(sources) == 0 {
 		return err
+	}
+	if err != nil {
+		p.fail(err)
+	}
+	for i := range left {
+		p.fail(left[i].Err(f.target))
+		sources = append(sources, left[i].Source)
 	}
 	var entries []schedule.Entry
 	var keys []string
 	for _, src := range sources {
+		if p.wrap != nil {
+			src = p.wrap(src)
+		}
 		e := f.entry
 		e.Source, e.URLs = src, []string{src.Key()}
 		entries, keys = append(entries, e), append(keys, src.Key())
@@ -72,14 +85,14 @@ func (p *program) open(ctx context.Context, f *follower) error {
 	return nil
 }
 
-// forget lets what a source is be found out anew at the next start.
-func (p *program) forget(key string) {
+// doubt lets what a source is be found out anew at the next start.
+func (p *program) doubt(key string) {
 	for _, f := range p.followers {
 		f.mu.Lock()
 		mine := slices.Contains(f.keys, key)
 		f.mu.Unlock()
 		if mine {
-			p.opener.Forget(context.Background(), f.target)
+			p.opener.Doubt(context.Background(), f.target)
 		}
 	}
 }

@@ -26,6 +26,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/resourcesync"
@@ -271,9 +272,10 @@ func TestKill(t *testing.T) {
 	<-p.ended
 	require.Equal(t, exitDone, p.ProcessState.ExitCode(), &p.stderr)
 
-	store, err := sqlitestore.Open(t.Context(), file, nil)
+	db, err := sqlitestore.Open(t.Context(), file, nil)
 	require.NoError(t, err)
-	defer store.Close()
+	defer db.Close()
+	store := harvest.NewCatalog(db)
 	assert.Equal(t, texts(t, one.store, two.store), texts(t, store))
 	head, err := store.Head(t.Context())
 	require.NoError(t, err)

@@ -41,7 +41,7 @@ type program struct {
 	stdout, stderr io.Writer
 
 	*settings
-	store      harvest.Store
+	store      *harvest.Catalog
 	log        *slog.Logger
 	page       *cli.Page // nil: none
 	opener     *protocols.Opener
@@ -49,6 +49,9 @@ type program struct {
 	recorder   *status.Recorder
 	subscriber *notify.Subscriber // nil: no source has a hub
 	pingers    []*publish.Pinger
+
+	// wrap, if set, replaces each Source. Tests set it.
+	wrap func(harvest.Source) harvest.Source
 }
 
 // run is main without the process around it. It returns the exit code.
@@ -85,7 +88,7 @@ func (p *program) withStore(ctx context.Context) (err error) {
 }
 
 // relay harvests into the store and publishes it until the context ends.
-func (p *program) relay(ctx context.Context, spec cli.Store, store harvest.Store) error {
+func (p *program) relay(ctx context.Context, spec cli.Store, store *harvest.Catalog) error {
 	p.store = store
 	client := fetch.New(store)
 	client.Rate, client.AllowPrivate = p.Rate, p.AllowPrivate
@@ -103,7 +106,9 @@ func (p *program) relay(ctx context.Context, spec cli.Store, store harvest.Store
 		p.opener.PagesDir = spec.Name + ".pages"
 	}
 	p.scheduler = &schedule.Scheduler{
-		Harvester:   &harvest.Harvester{Store: store, Fetcher: client, Hooks: harvest.JoinHooks(p.recorder.Hooks(), p.page.Hooks())},
+		Harvester: &harvest.Harvester{
+			Catalog: store, Fetcher: client, Hooks: harvest.JoinHooks(p.recorder.Hooks(), p.page.Hooks()), Log: p.logger(slog.LevelError),
+		},
 		Concurrency: p.Concurrency,
 		Log:         p.logger(slog.LevelError), // Ended reports the runs
 		Ended: func(source harvest.Source, report *harvest.Report, err error) {
@@ -123,8 +128,9 @@ func (p *program) serve(ctx context.Context) error {
 	if p.base == "" {
 		p.base = base
 	}
-	site := &protocols.Site{Catalog: p.store, State: p.store, Base: p.base, Report: func(f websync.Finding) { p.complain(f.String()) }}
-	handler := &publish.Handler{Publishers: site.Publishers(p.lists()...), Log: p.log}
+	site := &publish.Site{Catalog: p.store, Base: p.base, Report: func(f websync.Finding) { p.complain(f.String()) }}
+	handler := site.Handler(p.lists(p.base)...)
+	handler.Log = p.log
 	defer handler.Close()
 	if err := handler.Check(); err != nil {
 		return err
@@ -190,7 +196,7 @@ func (p *program) listenForStatus(ctx context.Context) (serve func(context.Conte
 		return nil, err
 	}
 	p.complain("status page at " + url)
-	page := &status.Handler{Store: p.store, Due: p.scheduler.Due, Title: "Relay", Log: p.log}
+	page := &status.Handler{Catalog: p.store, Due: p.scheduler.Due, Title: "Relay", Log: p.log}
 	return func(ctx context.Context) error { return cli.Serve(ctx, listener, page) }, nil
 }
 
@@ -251,7 +257,7 @@ func (p *program) ended(source harvest.Source, run *runreport.Run) {
 		p.complain(cli.DescribeRun(source.Key(), run))
 	}
 	if errors.Is(run.Err, websync.ErrNotDocument) {
-		p.forget(source.Key())
+		p.doubt(source.Key())
 	}
 }
 

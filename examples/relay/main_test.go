@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -41,7 +42,7 @@ type upstream struct {
 	t     *testing.T
 	url   string // ends in a slash
 	entry string
-	store harvest.Store
+	store *harvest.Catalog
 	asked atomic.Int64           // requests for lists
 	then  atomic.Pointer[func()] // before each answer
 }
@@ -50,7 +51,7 @@ const ownKey = "own"
 
 // newUpstream returns an upstream without resources.
 func newUpstream(t *testing.T, protocol string) *upstream {
-	u := &upstream{t: t, store: memstore.New()}
+	u := &upstream{t: t, store: harvest.NewCatalog(memstore.New())}
 	handler := &publish.Handler{}
 	lists := &protocols.Publication{Protocol: protocol}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -63,8 +64,8 @@ func newUpstream(t *testing.T, protocol string) *upstream {
 		handler.ServeHTTP(w, r)
 	}))
 	u.url = "http://" + server.Listener.Addr().String() + "/"
-	site := &protocols.Site{Catalog: u.store, Base: u.url, Own: []string{ownKey}, Report: func(f websync.Finding) { t.Error(f) }}
-	handler.Publishers = site.Publishers(lists)
+	site := &publish.Site{Catalog: u.store, Base: u.url, Own: []string{ownKey}, Report: func(f websync.Finding) { t.Error(f) }}
+	handler.Publishers = site.Publishers(lists.Publisher(u.url))
 	require.NoError(t, handler.Check())
 	u.entry = lists.Entry()
 	server.Start()
@@ -86,7 +87,7 @@ func (u *upstream) delete(name string) {
 }
 
 func (u *upstream) commit(e harvest.Event) {
-	report, err := (&harvest.Harvester{Store: u.store}).Run(context.WithoutCancel(u.t.Context()), harvest.Of(ownKey, e))
+	report, err := (&harvest.Harvester{Catalog: u.store}).Run(context.WithoutCancel(u.t.Context()), harvest.Of(ownKey, e))
 	if err != nil || report.Failed > 0 {
 		u.t.Errorf("%v %+v", err, report)
 	}
@@ -123,12 +124,18 @@ type running struct {
 // start runs the command until the test ends or stop is called, and waits for n URLs.
 func start(t *testing.T, n int, args ...string) *running {
 	t.Helper()
+	return startProgram(t, &program{}, n, args...)
+}
+
+func startProgram(t *testing.T, p *program, n int, args ...string) *running {
+	t.Helper()
 	read, write := io.Pipe()
 	ctx, cancel := context.WithCancel(t.Context())
 	r := &running{stderr: new(buffer)}
 	code := make(chan int, 1)
 	go func() {
-		code <- (&program{stdout: write, stderr: r.stderr}).run(ctx, append([]string{"-addr", "127.0.0.1:0", "-rate", "1e6"}, args...))
+		p.stdout, p.stderr = write, r.stderr
+		code <- p.run(ctx, append([]string{"-addr", "127.0.0.1:0", "-rate", "1e6"}, args...))
 		write.Close()
 	}()
 	r.stop = sync.OnceValue(func() int {
@@ -169,7 +176,7 @@ func eventually(t *testing.T, ok func() bool, message ...any) {
 
 // A reader follows a relay over HTTP into a store of its own.
 type reader struct {
-	store     harvest.Store
+	store     *harvest.Catalog
 	source    harvest.Source
 	harvester *harvest.Harvester
 }
@@ -177,8 +184,8 @@ type reader struct {
 func newReader(source harvest.Source) *reader {
 	client := fetch.New(nil)
 	client.Rate, client.Attempts, client.IgnoreRobots = -1, -1, true
-	store := memstore.New()
-	return &reader{store, source, &harvest.Harvester{Store: store, Fetcher: client, Attempts: -1}}
+	store := harvest.NewCatalog(memstore.New())
+	return &reader{store, source, &harvest.Harvester{Catalog: store, Fetcher: client, Attempts: -1}}
 }
 
 // run harvests once. It reports whether the reader is in step.
@@ -197,6 +204,54 @@ func (r *reader) follows(t *testing.T, ups ...*upstream) {
 	}
 	want := texts(t, stores...)
 	eventually(t, func() bool { return r.run(t) && assert.ObjectsAreEqual(want, texts(t, r.store)) })
+}
+
+// A panicking is a Source that panics, in Events or in Get.
+type panicking struct {
+	harvest.Source
+	lists bool
+}
+
+func (p panicking) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
+	if p.lists {
+		panic("lists on purpose")
+	}
+	return p.Source.Events(ctx, run)
+}
+
+func (p panicking) Get(ctx context.Context, job *harvest.Job) error {
+	if strings.HasSuffix(job.Resource.ID, "/bad.txt") {
+		panic("gets on purpose")
+	}
+	return job.Content(ctx)
+}
+
+// TestPanickingSources: a source that panics while it lists, and one of which a resource
+// does, leave the others as they are.
+func TestPanickingSources(t *testing.T) {
+	lists, gets, good := newUpstream(t, "atom"), newUpstream(t, "atom"), newUpstream(t, "atom")
+	gets.put("bad.txt", "bad")
+	for _, u := range []*upstream{lists, gets, good} {
+		u.put("one.txt", "one")
+	}
+	p := &program{wrap: func(s harvest.Source) harvest.Source { return panicking{s, s.Key() == lists.entry} }}
+	r := startProgram(t, p, 1, "-store=mem", configured(t, `{
+		"publish": [{"protocol": "atom"}],
+		"sources": [{"url": %q, "protocol": "atom", "every": "10ms", "interval": "0s"}, {"url": %q, "protocol": "atom", "every": "10ms", "interval": "0s"},
+			{"url": %q, "protocol": "atom", "every": "10ms", "interval": "0s"}]
+	}`, lists.entry, gets.entry, good.entry))
+	reader := newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src})
+	want := map[string]string{gets.url + "one.txt": "one", good.url + "one.txt": "one"}
+	eventually(t, func() bool { return reader.run(t) && assert.ObjectsAreEqual(want, texts(t, reader.store)) })
+	eventually(t, func() bool { return strings.Contains(r.stderr.String(), "lists on purpose") })
+	good.put("two.txt", "two")
+	gets.put("two.txt", "two")
+	want[good.url+"two.txt"], want[gets.url+"two.txt"] = "two", "two"
+	eventually(t, func() bool { return reader.run(t) && assert.ObjectsAreEqual(want, texts(t, reader.store)) })
+	eventually(t, func() bool { return strings.Contains(r.stderr.String(), "gets on purpose") })
+	assert.Contains(t, r.stderr.String(), "panicking.Get", "the stack is logged")
+	assert.Contains(t, r.stderr.String(), "panicking.Events")
+	assert.Equal(t, exitDone, r.stop(), r.stderr)
 }
 
 // TestStatusPage: the page has its own address, and shows the sources with the next runs.
@@ -275,9 +330,10 @@ func TestRelay(t *testing.T) {
 	follow()
 
 	require.Equal(t, exitDone, r.stop(), r.stderr)
-	store, err := sqlitestore.Open(t.Context(), file, nil)
+	db, err := sqlitestore.Open(t.Context(), file, nil)
 	require.NoError(t, err)
-	defer store.Close()
+	defer db.Close()
+	store := harvest.NewCatalog(db)
 	assert.Equal(t, texts(t, one.store, two.store), texts(t, store))
 	html, err := os.ReadFile(page)
 	require.NoError(t, err)
@@ -294,4 +350,41 @@ func TestFoundLater(t *testing.T) {
 	r := start(t, 1, "-store=mem", "-as=atom", "-every=10ms", "http://127.0.0.1:1/nothing", one.entry)
 	newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src}).follows(t, one)
 	eventually(t, func() bool { return strings.Contains(r.stderr.String(), "127.0.0.1:1") })
+}
+
+// TestLeftBehind: a source to which its URL leads no longer is harvested as before.
+func TestLeftBehind(t *testing.T) {
+	one, two := newUpstream(t, "atom"), newUpstream(t, "atom")
+	one.put("one.txt", "one")
+	two.put("two.txt", "two")
+	var offered atomic.Pointer[upstream]
+	offered.Store(one)
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/page" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<!doctype html><link rel="alternate" type="application/atom+xml" href="%s">`, offered.Load().entry)
+	}))
+	defer page.Close()
+	file := filepath.Join(t.TempDir(), "relay.db")
+	args := []string{"-store=sqlite:" + file, "-allow-private", configured(t, `{
+		"publish": [{"protocol": "atom"}], "sources": [{"url": %q, "every": "10ms", "interval": "0s"}]
+	}`, page.URL+"/page")}
+	r := start(t, 1, args...)
+	newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src}).follows(t, one)
+	require.Equal(t, exitDone, r.stop(), r.stderr)
+
+	offered.Store(two)
+	db, err := sqlitestore.Open(t.Context(), file, nil)
+	require.NoError(t, err)
+	store := harvest.NewCatalog(db)
+	target := protocols.Target{Protocol: protocols.Auto, URL: page.URL + "/page"}
+	(&protocols.Opener{State: store}).Doubt(t.Context(), target)
+	require.NoError(t, db.Close())
+	one.put("one.txt", "changed")
+	r = start(t, 1, args...)
+	newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src}).follows(t, one, two)
+	assert.Contains(t, r.stderr.String(), "relay: "+page.URL+"/page no longer leads to "+one.entry+": its records stay, and it is harvested as before\n")
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/websync-go/websync/examples/internal/protocols"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/schedule"
+	"github.com/websync-go/websync/publish"
 )
 
 const (
@@ -179,8 +180,8 @@ func isPath(path string) bool {
 
 // checkPaths returns an error if two publications have documents with the same URL.
 func (c *configuration) checkPaths(s *settings) error {
-	site := &protocols.Site{Base: "http://localhost/"}
-	site.Publishers(s.lists()...)
+	site := &publish.Site{Base: "http://localhost/"}
+	site.Publishers(s.lists(site.Base)...)
 	for i, p := range s.publications {
 		for k, q := range s.publications {
 			at := strings.TrimPrefix(p.Entry(), strings.TrimSuffix(site.Base, "/"))
@@ -199,10 +200,10 @@ func (c *configuration) checkPaths(s *settings) error {
 	return nil
 }
 
-// lists returns the publications as a Site takes them.
-func (s *settings) lists() (all []*protocols.Publication) {
+// lists returns the Publishers of the publications.
+func (s *settings) lists(base string) (all []websync.Publisher) {
 	for _, p := range s.publications {
-		all = append(all, &p.Publication)
+		all = append(all, p.Publisher(base))
 	}
 	return all
 }

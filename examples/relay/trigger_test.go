@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
@@ -77,9 +76,10 @@ func TestSchedules(t *testing.T) {
 
 // planned reports whether a store knows when a source is due next.
 func planned(t *testing.T, file, source string) bool {
-	store, err := sqlitestore.Open(t.Context(), file, nil)
+	db, err := sqlitestore.Open(t.Context(), file, nil)
 	require.NoError(t, err)
-	defer store.Close()
+	defer db.Close()
+	store := harvest.NewCatalog(db)
 	plan, err := store.State(t.Context(), "schedule/"+source)
 	require.NoError(t, err)
 	return plan != nil
@@ -203,40 +203,6 @@ func TestStop(t *testing.T) {
 	newReader(&atom.Source{URL: f.URL + "/feed.atom", Name: testkit.Src}).follows(t, u)
 }
 
-// A feeble store fails while down is set.
-type feeble struct {
-	harvest.Store
-	down atomic.Bool
-}
-
-func (f *feeble) err() error {
-	if f.down.Load() {
-		return errors.New("no connection to the server")
-	}
-	return nil
-}
-
-func (f *feeble) State(ctx context.Context, key string) ([]byte, error) {
-	if err := f.err(); err != nil {
-		return nil, err
-	}
-	return f.Store.State(ctx, key)
-}
-
-func (f *feeble) Swap(ctx context.Context, key string, old, new []byte) error {
-	if err := f.err(); err != nil {
-		return err
-	}
-	return f.Store.Swap(ctx, key, old, new)
-}
-
-func (f *feeble) Head(ctx context.Context) (websync.Head, error) {
-	if err := f.err(); err != nil {
-		return websync.Head{}, err
-	}
-	return f.Store.Head(ctx)
-}
-
 // TestStoreAway: while the store fails, readers are answered so, and the relay goes on
 // when the store does.
 func TestStoreAway(t *testing.T) {
@@ -248,10 +214,22 @@ func TestStoreAway(t *testing.T) {
 	p.settings, err = parseOptions([]string{configured(t, `{"store": "mem", "addr": "127.0.0.1:0", "status": "127.0.0.1:0",
 		"publish": [{"protocol": "atom"}], "sources": [{"url": %q, "protocol": "atom", "every": "5ms", "interval": "0s"}]}`, u.entry)})
 	require.NoError(t, err)
-	store := &feeble{Store: memstore.New()}
+	var down atomic.Bool
+	fails := func() error {
+		if down.Load() {
+			return errors.New("no connection to the server")
+		}
+		return nil
+	}
+	store := &testkit.Watched{Store: memstore.New(), Viewing: func(context.Context) error { return fails() }, Before: func(_ context.Context, act testkit.Act) error {
+		if act == testkit.Claim {
+			return nil // a claim that is not released would stand for a minute
+		}
+		return fails()
+	}}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- p.relay(ctx, cli.Store{Kind: "mem"}, store) }()
+	go func() { done <- p.relay(ctx, cli.Store{Kind: "mem"}, harvest.NewCatalog(store)) }()
 	defer func() {
 		cancel()
 		assert.ErrorIs(t, <-done, context.Canceled)
@@ -271,13 +249,13 @@ func TestStoreAway(t *testing.T) {
 		return resp.StatusCode
 	}
 
-	store.down.Store(true)
+	down.Store(true)
 	eventually(t, func() bool { return strings.Contains(stderr.String(), "schedule: store failed") })
 	assert.Equal(t, http.StatusInternalServerError, get(entry))
 	eventually(t, func() bool { return get(page) == http.StatusServiceUnavailable })
 	u.put("b.txt", "b")
 
-	store.down.Store(false)
+	down.Store(false)
 	eventually(t, func() bool { return get(entry) == http.StatusOK })
 	reader.follows(t, u)
 }

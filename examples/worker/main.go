@@ -39,7 +39,7 @@ type program struct {
 	stdout, stderr io.Writer
 
 	*options
-	store    *pgstore.Store
+	store    *harvest.Catalog
 	opener   *protocols.Opener
 	recorder *status.Recorder
 	log      *slog.Logger
@@ -53,10 +53,12 @@ func (p *program) run(ctx context.Context, args []string) int {
 			return 0, err
 		}
 		p.log = slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-		if p.store, err = pgstore.Open(ctx, p.dsn, nil); err != nil {
+		db, err := pgstore.Open(ctx, p.dsn, nil)
+		if err != nil {
 			return 0, err
 		}
-		defer p.store.Close()
+		defer db.Close()
+		p.store = harvest.NewCatalog(db)
 		err = p.work(ctx)
 		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
 			err = nil // the user stopped it
@@ -74,7 +76,10 @@ func (p *program) work(ctx context.Context) error {
 	defer client.CloseIdleConnections()
 	p.opener = &protocols.Opener{Fetcher: client, State: p.store, Rate: p.rate, Announce: p.say}
 	worker := &riverjobs.Worker{
-		Harvester:   &harvest.Harvester{Store: p.store, Fetcher: client, Hooks: p.recorder.Hooks()},
+		Harvester: &harvest.Harvester{
+			Catalog: p.store, Fetcher: client, Hooks: p.recorder.Hooks(),
+			Log: slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelError})), // Ended reports the runs
+		},
 		Registry:    p.registry(),
 		Slice:       p.slice,
 		PerHost:     p.perHost,
@@ -129,14 +134,18 @@ func (p *program) serveStatus(ctx context.Context) error {
 		return err
 	}
 	p.say("status page at " + url)
-	return cli.Serve(ctx, listener, &status.Handler{Store: p.store, Title: "Workers", Log: p.log})
+	return cli.Serve(ctx, listener, &status.Handler{Catalog: p.store, Title: "Workers", Log: p.log})
 }
 
 // follow puts the jobs of what a target leads to into the queue, now and at intervals.
 func (p *program) follow(ctx context.Context, queue *river.Client[pgx.Tx], t protocols.Target) error {
-	sources, err := p.opener.Sources(ctx, t)
+	sources, left, err := p.opener.Sources(ctx, t)
 	if ctx.Err() != nil {
 		return ctx.Err()
+	}
+	for i := range left {
+		p.say(left[i].Err(t).Error())
+		sources = append(sources, left[i].Source)
 	}
 	var keys []string
 	var jobs []riverjobs.Args
@@ -144,8 +153,11 @@ func (p *program) follow(ctx context.Context, queue *river.Client[pgx.Tx], t pro
 		keys, jobs = append(keys, src.Key()), append(jobs, jobOf(t, src.Key()))
 	}
 	p.recorder.Opened(ctx, t.URL, keys, err)
-	if err != nil {
+	if len(sources) == 0 {
 		return err
+	}
+	if err != nil {
+		p.say(err.Error())
 	}
 	periodic, err := riverjobs.Periodic(p.every, jobs...)
 	if err != nil {
@@ -192,14 +204,17 @@ func (p *program) registry() riverjobs.Registry {
 
 // source returns the Source of a job. What its URL offers is remembered in the store.
 func (p *program) source(ctx context.Context, a riverjobs.Args) (harvest.Source, error) {
-	sources, err := p.opener.Sources(ctx, targetOf(a))
-	if err != nil {
-		return nil, err
+	sources, left, err := p.opener.Sources(ctx, targetOf(a))
+	for i := range left {
+		sources = append(sources, left[i].Source)
 	}
 	for _, src := range sources {
 		if src.Key() == a.Key {
 			return src, nil
 		}
+	}
+	if err != nil {
+		return nil, err
 	}
 	return nil, fmt.Errorf("%s no longer leads to %s: %w", websync.RedactURL(a.URL), websync.RedactURL(a.Key), websync.ErrNotFound)
 }
@@ -209,7 +224,7 @@ func (p *program) ended(args riverjobs.Args, report *harvest.Report, err error) 
 	run := &runreport.Run{Report: report, Err: err, Interrupted: errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled), Lasts: true}
 	p.say(cli.DescribeRun(args.Key, run))
 	if errors.Is(err, websync.ErrNotDocument) {
-		p.opener.Forget(context.Background(), targetOf(args))
+		p.opener.Doubt(context.Background(), targetOf(args))
 	}
 }
 

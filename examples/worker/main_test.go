@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/pgstore"
 	"github.com/websync-go/websync/internal/pgtest"
 )
@@ -74,9 +75,10 @@ func TestTwoWorkers(t *testing.T) {
 			assert.Equal(t, 0, p.run(ctx, []string{"-status", []string{"", "127.0.0.1:0"}[i], "-store", "postgres:" + dsn, "-rate", "1000", "-every", "1s", "http://127.0.0.1:1/", site.URL + "/sitemap.xml", site.URL + "/feed.atom"}))
 		})
 	}
-	store, err := pgstore.Open(t.Context(), dsn, nil)
+	db, err := pgstore.Open(t.Context(), dsn, nil)
 	require.NoError(t, err)
-	defer store.Close()
+	defer db.Close()
+	store := harvest.NewCatalog(db)
 	for {
 		head, err := store.Head(t.Context())
 		require.NoError(t, err)

@@ -36,7 +36,7 @@ func Example() {
 	dir := laws()
 	defer os.RemoveAll(dir)
 	ctx := context.Background()
-	h := &harvest.Harvester{Store: memstore.New()}
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New())}
 	src := &dirsource.Source{Dir: dir, Base: "https://law.example/", Exclude: []string{"*~"}}
 
 	report, err := h.Run(ctx, src)
@@ -52,7 +52,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	fmt.Println("deleted", report.Deleted, "in step:", report.InStep())
-	for item, err := range h.Store.Resources(ctx, websync.Range{}) {
+	for item, err := range h.Catalog.Resources(ctx, websync.Range{}) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -70,12 +70,12 @@ func Example_publish() {
 	dir := laws()
 	defer os.RemoveAll(dir)
 	const base = "https://law.example/"
-	store, files := memstore.New(), &dirsource.Source{Dir: dir, Base: base, Exclude: []string{"*~"}}
-	if _, err := (&harvest.Harvester{Store: store}).Run(context.Background(), files); err != nil { // again when files change
+	store, files := harvest.NewCatalog(memstore.New()), &dirsource.Source{Dir: dir, Base: base, Exclude: []string{"*~"}}
+	if _, err := (&harvest.Harvester{Catalog: store}).Run(context.Background(), files); err != nil { // again when files change
 		log.Fatal(err)
 	}
 
-	list := &sitemap.Publisher{Catalog: store, Base: base}
+	list := &sitemap.Publisher{Place: websync.Place{Catalog: store, Base: base}}
 	locator := websync.PathLocator{Base: base, Own: []string{files.Key()}, Reserved: list.Reserved} // the files keep their URLs
 	list.Locator = locator
 	handler := &publish.Handler{Publishers: []websync.Publisher{list, publish.Bodies(store, locator)}}
@@ -104,7 +104,7 @@ func Example_plan() {
 	dir := laws()
 	defer os.RemoveAll(dir)
 	src := &dirsource.Source{Dir: dir, Base: "https://law.example/", Include: []string{"*.txt"}}
-	h := &harvest.Harvester{Store: memstore.New()}
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New())}
 	_, err := h.Plan(context.Background(), src, func(d harvest.Decision) { fmt.Println(d.Outcome, d.ID) })
 	if err != nil {
 		log.Fatal(err)

@@ -16,19 +16,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/dirsource"
+	"github.com/websync-go/websync/internal/testkit"
 )
-
-// A meddler is a Store that calls f when a body is about to be written. The file is open
-// by then.
-type meddler struct {
-	harvest.Store
-	f func()
-}
-
-func (m *meddler) NewBody(ctx context.Context) (harvest.BodyWriter, error) {
-	m.f()
-	return m.Store.NewBody(ctx)
-}
 
 func TestChangedWhileItIsRead(t *testing.T) {
 	for _, c := range []struct {
@@ -37,7 +26,7 @@ func TestChangedWhileItIsRead(t *testing.T) {
 		want   string
 	}{
 		{"grows", func(x *tree) { x.write("a", "old and new") }, "old and new"},
-		{"shrinks", func(x *tree) { x.write("a", "") }, ""},
+		{"shrinks", func(x *tree) { x.write("a", "ol") }, "ol"},
 		{"other bytes", func(x *tree) { x.write("a", "new") }, "new"},
 		{"other time", func(x *tree) { x.touch("a", time.Unix(1e9, 0)) }, "old"},
 		{"replaced", func(x *tree) {
@@ -50,11 +39,12 @@ func TestChangedWhileItIsRead(t *testing.T) {
 			x.write("a", "old")
 			x.touch("a", time.Unix(1.1e9, 0))
 			tries := 0
-			x.h.Store = &meddler{x.store, func() {
+			x.store = (&testkit.Blobs{Creating: func() {
 				if tries++; tries == 1 {
 					c.change(x)
 				}
-			}}
+			}}).On(x.db)
+			x.h.Catalog = x.store
 			report := x.run()
 			assert.True(t, report.InStep(), "%v", report.Failures)
 			assert.Equal(t, 2, tries)
@@ -73,13 +63,13 @@ func TestChangedWhileItIsRead(t *testing.T) {
 func TestNeverKeepsStill(t *testing.T) {
 	x := newTree(t, t.TempDir())
 	x.h.Attempts, x.h.Concurrency = 1, 1
-	x.write("a", "0")
+	x.write("a", "00")
 	x.write("b", "b")
 	tries := 0
-	x.h.Store = &meddler{x.store, func() {
+	x.h.Catalog = (&testkit.Blobs{Creating: func() {
 		tries++
-		x.write("a", "longer and longer"[:tries+1])
-	}}
+		x.write("a", "longer and longer"[:tries+2])
+	}}).On(x.db)
 	report := x.run()
 	assert.EqualValues(t, 1, report.Deferred, "not this time is no failure")
 	assert.Zero(t, report.Failed)
@@ -89,7 +79,7 @@ func TestNeverKeepsStill(t *testing.T) {
 	assert.Zero(t, report.Failures[0].Attempt, "it does not count as an attempt")
 	assert.LessOrEqual(t, tries, 4)
 
-	x.h.Store = x.store
+	x.h.Catalog = x.store
 	assert.True(t, x.run().InStep())
 	assert.Len(t, x.live(), 2)
 }
@@ -222,34 +212,13 @@ func TestContextEndsWhileItIsRead(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	writes := 0
-	x.h.Store = &watched{x.store, func() { writes++; cancel() }}
+	x.h.Catalog = (&testkit.Blobs{Writing: func() { writes++; cancel() }}).On(x.db)
 	_, err := x.h.Run(ctx, x.src)
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.Equal(t, 1, writes, "the rest is not read")
-	x.h.Store = x.store
+	x.h.Catalog = x.store
 	assert.True(t, x.run().InStep())
 	assert.Len(t, x.live(), 1)
-}
-
-// watched is a Store that calls f when a part of a body is written.
-type watched struct {
-	harvest.Store
-	f func()
-}
-
-func (w *watched) NewBody(ctx context.Context) (harvest.BodyWriter, error) {
-	body, err := w.Store.NewBody(ctx)
-	return &watchedBody{body, w.f}, err
-}
-
-type watchedBody struct {
-	harvest.BodyWriter
-	f func()
-}
-
-func (b *watchedBody) Write(p []byte) (int, error) {
-	b.f()
-	return b.BodyWriter.Write(p)
 }
 
 func TestDigestOnly(t *testing.T) {

@@ -33,7 +33,8 @@ type tree struct {
 	tb
 	dir   string
 	src   *dirsource.Source
-	store harvest.Store
+	db    *memstore.Store
+	store *harvest.Catalog
 	h     *harvest.Harvester
 
 	mu       sync.Mutex
@@ -44,9 +45,10 @@ type tree struct {
 // newTree returns a tree whose Source has a clock that is an hour ahead, so that no file
 // counts as just changed.
 func newTree(t tb, dir string) *tree {
-	x := &tree{tb: t, dir: dir, store: memstore.New(), src: &dirsource.Source{Dir: dir, Base: base}}
+	db := memstore.New()
+	x := &tree{tb: t, dir: dir, db: db, store: harvest.NewCatalog(db), src: &dirsource.Source{Dir: dir, Base: base}}
 	x.src.Ahead(time.Hour)
-	x.h = &harvest.Harvester{Store: x.store, MaxDelete: -1, Attempts: -1}
+	x.h = &harvest.Harvester{Catalog: x.store, MaxDelete: -1, Attempts: -1, Sample: -1}
 	x.h.Hooks = testkit.OnFinding(func(f websync.Finding) { x.findings = append(x.findings, f) })
 	return x
 }

@@ -35,22 +35,22 @@ type lister interface {
 // publishers make the Publisher of each protocol.
 var publishers = map[string]func(store websync.Catalog, base string, locator websync.Locator) lister{
 	discover.Sitemap: func(store websync.Catalog, base string, locator websync.Locator) lister {
-		return &sitemap.Publisher{Catalog: store, Base: base, Locator: locator}
+		return &sitemap.Publisher{Place: websync.Place{Catalog: store, Base: base, Locator: locator}}
 	},
 	discover.Atom: func(store websync.Catalog, base string, locator websync.Locator) lister {
-		return &atom.Publisher{Catalog: store, Base: base, Locator: locator, Author: websync.Person{Name: "A"}}
+		return &atom.Publisher{Place: websync.Place{Catalog: store, Base: base, Locator: locator}, Author: websync.Person{Name: "A"}}
 	},
 	discover.AtomPMH: func(store websync.Catalog, base string, locator websync.Locator) lister {
-		return &atompmh.Publisher{Catalog: store, Base: base, Locator: locator, Author: websync.Person{Name: "A"}}
+		return &atompmh.Publisher{Place: websync.Place{Catalog: store, Base: base, Locator: locator}, Author: websync.Person{Name: "A"}}
 	},
 	discover.Rinfo: func(store websync.Catalog, base string, locator websync.Locator) lister {
-		return &rinfo.Publisher{Catalog: store, Base: base, Locator: locator, Author: websync.Person{Name: "A"}}
+		return &rinfo.Publisher{Place: websync.Place{Catalog: store, Base: base, Locator: locator}, Author: websync.Person{Name: "A"}}
 	},
 	discover.ELI: func(store websync.Catalog, base string, locator websync.Locator) lister {
-		return &eli.Publisher{Catalog: store, Base: base, Locator: locator, Author: websync.Person{Name: "A"}}
+		return &eli.Publisher{Place: websync.Place{Catalog: store, Base: base, Locator: locator}, Author: websync.Person{Name: "A"}}
 	},
 	discover.ResourceSync: func(store websync.Catalog, base string, locator websync.Locator) lister {
-		return &resourcesync.Publisher{Catalog: store, Base: base, Locator: locator, Robots: true}
+		return &resourcesync.Publisher{Place: websync.Place{Catalog: store, Base: base, Locator: locator}, Robots: true}
 	},
 }
 
@@ -86,9 +86,9 @@ func demonstrate(t *testing.T, protocol string) (base, entry string) {
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	src := &dirsource.Source{Dir: dir, Base: base, MD5: protocol == discover.Rinfo}
-	_, err := (&harvest.Harvester{Store: store}).Run(t.Context(), src)
+	_, err := (&harvest.Harvester{Sample: -1, Catalog: store}).Run(t.Context(), src)
 	require.NoError(t, err)
 	var list lister
 	locator := websync.PathLocator{Base: base, Own: []string{src.Key()}, Reserved: func(path string) bool { return list.Reserved(path) }}
@@ -114,7 +114,7 @@ func TestDemonstrations(t *testing.T) {
 				assert.Equal(t, protocol, chosen[0].Protocol, "%v", chosen[0].Evidence)
 				assert.Equal(t, entry, chosen[0].URL)
 				assert.Equal(t, protocol == discover.ELI, chosen[0].Feed == base+"eli/eli-update-feed.atom")
-				h := &harvest.Harvester{Store: memstore.New(), Fetcher: impatient{client}}
+				h := &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New()), Fetcher: impatient{client}}
 				report, err := h.Run(t.Context(), chosen[0].Source())
 				require.NoError(t, err)
 				assert.True(t, report.InStep())

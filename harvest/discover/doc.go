@@ -12,6 +12,10 @@
 //		…
 //	}
 //
+// A later Find may miss an offer of this one: remember what was chosen, and go on with it.
+// Nothing but [harvest.Harvester.Remove] deletes the records of a source that is no longer
+// found.
+//
 // # Where Find looks
 //
 // Find requests documents with its Fetcher, one after the other, each once, and no more

@@ -152,7 +152,7 @@ func TestBind(t *testing.T) {
 			assert.Equal(t, www+"/blog", rooted.Root())
 			assert.NoError(t, src.(interface{ Check() error }).Check())
 		}
-		h := &harvest.Harvester{Store: testkit.NewStore(t), Fetcher: &sourcetest.Fetcher{Site: site(s), Hook: func(_ context.Context, _ int, req *harvest.Request, d sourcetest.Document) (sourcetest.Document, error) {
+		h := &harvest.Harvester{Sample: -1, Catalog: testkit.NewStore(t).Plain(), Fetcher: &sourcetest.Fetcher{Site: site(s), Hook: func(_ context.Context, _ int, req *harvest.Request, d sourcetest.Document) (sourcetest.Document, error) {
 			assert.True(t, req.Root == www+"/blog" || req.Root == www+"/f", req.Root)
 			return d, nil
 		}}}

@@ -66,6 +66,12 @@ func (b *bound) Check() error {
 	return nil
 }
 
+// TwoLists is that of the Source, if it has one: see [harvest.Source].
+func (b *bound) TwoLists() bool {
+	l, ok := b.Source.(interface{ TwoLists() bool })
+	return ok && l.TwoLists()
+}
+
 // A boundGetter is a bound Source that is a Getter.
 type boundGetter struct {
 	bound

@@ -31,6 +31,8 @@ type call struct {
 	patience  time.Duration // how long it may still wait
 	since     time.Time     // it has been waiting; zero: it does not wait
 	spent     time.Duration // of Timeout, by the earlier exchanges of the transfer
+	last      *host         // that answered last
+	probe     bool          // no other request may be sent to the host until the answer comes
 
 	// What a transfer sets to request the rest of a body.
 	ifRange string // empty: the whole body is requested
@@ -117,7 +119,14 @@ func (k *call) again(ctx context.Context, err error) error {
 	if wait > k.patience {
 		return err
 	}
-	if err := k.sleep(ctx, originOf(k.url), wait); err != nil {
+	var alarm <-chan struct{}
+	if k.last != nil {
+		alarm = k.last.watch()
+		if err := k.last.alone(k); err != nil {
+			return err
+		}
+	}
+	if err := k.sleep(ctx, originOf(k.url), wait, alarm); err != nil {
 		return err
 	}
 	k.attempt++
@@ -192,6 +201,10 @@ func (k *call) send(ctx context.Context, u *url.URL) (*exchange, error) {
 		return nil, err
 	}
 	h := k.c.host(ctx, origin)
+	if err := h.alone(k); err != nil {
+		k.c.hosts.leave(h)
+		return nil, err
+	}
 	h.ask(k.req.Interval)
 	if !k.robots && !k.c.IgnoreRobots {
 		if err := k.permitted(ctx, h, u); err != nil {

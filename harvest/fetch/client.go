@@ -80,6 +80,14 @@ type Client struct {
 	// hours; if negative, it is 100 years.
 	MaxRetryAfter time.Duration
 
+	// MaxRefusals limits how many requests in a row a host may answer with 429 or 503,
+	// whatever they ask for, retries included. Then the run leaves the host alone: its
+	// requests to it fail at once with a [harvest.LeftAloneError]. The next run begins
+	// with one request, and goes on if that is not refused. Lists and bodies are counted
+	// apart. Only requests of the engine count, see [harvest.Request] Began. If zero, it
+	// is 5; if negative, there is no limit.
+	MaxRefusals int
+
 	// AllowPrivate allows addresses that are not public for all hosts. Otherwise only the
 	// host of the source may have one, see Trust in the documentation of the package.
 	AllowPrivate bool
@@ -167,6 +175,7 @@ type settings struct {
 	minSpeed      int64
 	timeout       time.Duration
 	maxRetryAfter time.Duration
+	maxRefusals   int // 0: no limit
 	transport     http.RoundTripper
 	home          http.RoundTripper // for the hosts of sources; nil: transport
 	log           *slog.Logger
@@ -191,6 +200,7 @@ func (c *Client) start() {
 		s.minSpeed = limit(c.MinSpeed, 8<<10, 0)
 		s.timeout = limit(c.Timeout, 30*time.Minute, forever)
 		s.maxRetryAfter = limit(c.MaxRetryAfter, 24*time.Hour, 100*365*24*time.Hour)
+		s.maxRefusals = limit(c.MaxRefusals, 5, 0)
 		s.log = c.Log
 		if s.log == nil {
 			s.log = slog.New(slog.DiscardHandler)

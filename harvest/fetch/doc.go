@@ -16,6 +16,13 @@
 // [harvest.ErrTemporary] and states when to come back.
 // [Client.Waiting] returns the hosts for which calls wait.
 //
+// A host that refuses 5 requests of a run in a row, with 429 or 503, is left alone: all
+// other requests of the run to it fail at once, with a [harvest.LeftAloneError], and so
+// do those of other runs that began before the last refusal. The next run begins with one
+// request; while that is answered the others wait, and if it is refused they fail. Lists
+// and bodies are counted apart: see [Client] MaxRefusals. After an hour any run may ask
+// once more.
+//
 // robots.txt is read as RFC 9309 specifies, used for 24 hours, and then requested again
 // conditionally. What it forbids is an error that matches [harvest.ErrForbidden]. A
 // status of 4xx means that there is none, except for temporary ones (408, 421, 425, 429).

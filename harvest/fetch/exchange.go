@@ -27,6 +27,7 @@ type exchange struct {
 	conditional bool
 	resp        *http.Response
 	retryAt     time.Time // by Retry-After; zero: not stated
+	alone       error     // the run leaves the host alone because of this answer
 
 	outer  context.Context // the caller's
 	ctx    context.Context // is cancelled when the exchange ends
@@ -65,6 +66,7 @@ func (s *speedometer) add(n int, waited time.Duration, least int64) {
 func (k *call) exchange(ctx context.Context, h *host, u *url.URL) (*exchange, error) {
 	x := &exchange{k: k, h: h, url: u, outer: ctx, sent: time.Now(), spent: k.spent}
 	k.since = time.Time{}
+	defer k.endProbe(h)
 	via, inner := k.c.set.transport, ctx
 	if h.origin == k.root && k.c.set.home != nil {
 		via, inner = k.c.set.home, context.WithValue(ctx, originHost{}, h)
@@ -90,8 +92,17 @@ func (k *call) exchange(ctx context.Context, h *host, u *url.URL) (*exchange, er
 	if wait, ok := outgoing.RetryAfter(x.resp.Header, now, k.c.set.maxRetryAfter); ok {
 		x.retryAt = now.Add(wait)
 	}
-	h.heed(ctx, x.resp.StatusCode, x.retryAt, x.sent)
+	k.last = h
+	x.alone = h.heed(ctx, k, x.resp.StatusCode, x.retryAt, x.sent)
 	return x, nil
+}
+
+// endProbe lets others send to the host, after a request that was to be the only one.
+func (k *call) endProbe(h *host) {
+	if k.probe {
+		k.probe = false
+		give(h.turn)
+	}
 }
 
 // closeDelimited reports whether only the end of the connection ends the body (RFC 9112
@@ -151,7 +162,10 @@ func (x *exchange) failure(err error) error {
 }
 
 // statusError returns the answer as an error.
-func (x *exchange) statusError() *StatusError {
+func (x *exchange) statusError() error {
+	if x.alone != nil {
+		return x.alone
+	}
 	return &StatusError{URL: x.name(), Code: x.resp.StatusCode, RetryAt: x.retryAt}
 }
 

@@ -49,7 +49,9 @@ type host struct {
 	sent     time.Time     // when the last request was sent
 	until    time.Time     // the host is closed
 	closed   time.Time     // when until was last set
-	refusals int           // 429 and 503 in a row
+	refusals int           // 429 and 503 in a row, those of one moment counted once
+	refused  [2]refusals   // of runs: for lists, and for bodies
+	alarm    chan struct{} // closed when the host is left alone, and replaced
 	public   bool          // see wasPublic
 	free     time.Time     // no other process that shares the State may send before
 	own      time.Time     // this one may until then; zero: another has reserved the host
@@ -118,7 +120,7 @@ func (hs *hosts) idle(h *host) *host {
 }
 
 func newHost(c *Client, origin string) *host {
-	h := &host{c: c, origin: origin, turn: make(chan struct{}, 1), pace: rate.NewLimiter(rate.Inf, 1)}
+	h := &host{c: c, origin: origin, turn: make(chan struct{}, 1), pace: rate.NewLimiter(rate.Inf, 1), alarm: make(chan struct{})}
 	if c.set.perHost > 0 {
 		h.slots = make(chan struct{}, c.set.perHost)
 	}
@@ -197,12 +199,17 @@ func (h *host) join(now time.Time, patience time.Duration) time.Duration {
 	return wait
 }
 
-// await waits for its turn and sends. Then the call is no longer in the queue.
+// await waits for its turn and sends. Then the call is no longer in the queue. A call that
+// probes keeps its turn until it has the answer.
 func (h *host) await(ctx context.Context, k *call) error {
 	if err := k.take(ctx, h, h.turn); err != nil {
 		return err
 	}
-	defer give(h.turn)
+	defer func() {
+		if !k.probe {
+			give(h.turn)
+		}
+	}()
 	if err := k.take(ctx, h, h.slots); err != nil {
 		return err
 	}
@@ -217,12 +224,16 @@ func (h *host) await(ctx context.Context, k *call) error {
 // take a slot of the Client: a call that waits for a slow host must not delay others.
 func (h *host) depart(ctx context.Context, k *call) error {
 	for {
+		alarm := h.watch()
+		if err := h.alone(k); err != nil {
+			return err
+		}
 		now := time.Now()
 		if wait := h.wait(now); wait > k.patience {
 			return h.notYet(k, now.Add(wait))
 		} else if wait > 0 {
 			h.want(ctx, now)
-			if err := k.sleep(ctx, h.origin, wait); err != nil {
+			if err := k.sleep(ctx, h.origin, wait, alarm); err != nil {
 				return err
 			}
 			continue
@@ -231,6 +242,7 @@ func (h *host) depart(ctx context.Context, k *call) error {
 			return err
 		}
 		if h.launch(ctx, time.Now()) {
+			k.probe = h.probes(k)
 			return nil
 		}
 		give(h.c.set.slots)
@@ -292,10 +304,19 @@ func (h *host) launch(ctx context.Context, now time.Time) bool {
 	return true
 }
 
-// heed notes what the answer to a request asks for, by its status and Retry-After.
-func (h *host) heed(ctx context.Context, status int, retryAt, sent time.Time) {
+// watch returns a channel that is closed when the host is left alone.
+func (h *host) watch() <-chan struct{} {
 	h.mu.Lock()
-	busy := status == 429 || status == 503
+	defer h.mu.Unlock()
+	return h.alarm
+}
+
+// heed notes what the answer to a request asks for, by its status and Retry-After. It
+// returns an error if the run leaves the host alone from now on.
+func (h *host) heed(ctx context.Context, k *call, status int, retryAt, sent time.Time) error {
+	h.mu.Lock()
+	alone, changed := h.countRefusal(k, status, retryAt)
+	busy := isRefusal(status)
 	if !busy && status < 500 {
 		h.refusals = 0
 	}
@@ -305,14 +326,21 @@ func (h *host) heed(ctx context.Context, status int, retryAt, sent time.Time) {
 			retryAt = grown // even if Retry-After is 0
 		}
 	}
-	if !retryAt.After(h.until) || status < 400 {
-		h.mu.Unlock()
-		return
+	closes := retryAt.After(h.until) && status >= 400
+	if closes {
+		h.until, h.closed = retryAt, time.Now()
 	}
-	h.until, h.closed = retryAt, time.Now()
 	h.mu.Unlock()
-	h.c.set.log.InfoContext(ctx, "host closed for a while", "host", h.origin, "status", status, "until", retryAt)
-	h.save(ctx)
+	if closes {
+		h.c.set.log.InfoContext(ctx, "host closed for a while", "host", h.origin, "status", status, "until", retryAt)
+	}
+	if alone != nil {
+		h.c.set.log.InfoContext(ctx, "host left alone", "host", h.origin, "status", status)
+	}
+	if closes || changed {
+		h.save(ctx)
+	}
+	return alone
 }
 
 func (h *host) notYet(k *call, at time.Time) error {

@@ -57,8 +57,12 @@ func retried(err error) bool {
 }
 
 // later returns the error of a failed attempt with the time at which the host may be
-// asked again, where it is closed before the next attempt.
+// asked again, where it is closed before the next attempt. If it is left alone, the
+// attempt does not count.
 func later(failed, notYet error) error {
+	if _, alone := errors.AsType[*harvest.LeftAloneError](notYet); alone {
+		return notYet
+	}
 	at, _ := harvest.RetryAfter(notYet)
 	switch e := failed.(type) {
 	case *StatusError:

@@ -40,8 +40,10 @@ type hostNote struct {
 	Next     time.Time `json:"next,omitzero"`  // no process may send before, for the interval
 	Until    time.Time `json:"until,omitzero"` // likewise, for Retry-After
 	Refusals int       `json:"refusals,omitempty"`
-	Public   bool      `json:"public,omitempty"`
-	Wanted   bool      `json:"wanted,omitempty"` // another process waits for Next
+	// see host.refused
+	Refused [2]refusals `json:"refused,omitzero"`
+	Public  bool        `json:"public,omitempty"`
+	Wanted  bool        `json:"wanted,omitempty"` // another process waits for Next
 
 	Interval time.Duration `json:"interval,omitempty"` // the longest Request.Interval of the process that wrote the note
 }
@@ -166,7 +168,7 @@ func (h *host) note(ctx context.Context, next time.Time, wanted bool) error {
 	defer cancel()
 	h.mu.Lock()
 	note := hostNote{
-		Next: next.UTC(), Until: h.until.UTC(), Refusals: h.refusals, Public: h.public, Wanted: wanted, Interval: cmp.Or(h.asked, h.kept),
+		Next: next.UTC(), Until: h.until.UTC(), Refusals: h.refusals, Refused: h.refused, Public: h.public, Wanted: wanted, Interval: cmp.Or(h.asked, h.kept),
 	}
 	h.mu.Unlock()
 	value, err := json.Marshal(note)
@@ -209,6 +211,9 @@ func (h *host) look(ctx context.Context) (changed bool) {
 	h.kept = max(note.Interval, 0)
 	h.adjust()
 	h.refusals, h.public = max(h.refusals, note.Refusals), h.public || note.Public
+	for i := range h.refused {
+		h.refused[i].merge(note.Refused[i], now)
+	}
 	h.free, h.own = note.Next, time.Time{}
 	if latest := now.Add(max(h.interval, crawlDelayCap)); h.free.After(latest) {
 		h.free = latest

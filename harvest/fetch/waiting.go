@@ -48,9 +48,11 @@ func (k *call) wait(host string, until func() time.Time) (done func()) {
 	return func() { k.c.waits.Delete(k) }
 }
 
-// sleep waits for d, which must not be longer than the call's patience.
-func (k *call) sleep(ctx context.Context, host string, d time.Duration) error {
-	until := time.Now().Add(d)
+// sleep waits for d, which must not be longer than the call's patience, or until alarm is
+// closed.
+func (k *call) sleep(ctx context.Context, host string, d time.Duration, alarm <-chan struct{}) error {
+	began := time.Now()
+	until := began.Add(d)
 	if k.c.OnWait != nil {
 		k.c.OnWait(host, until)
 	}
@@ -60,6 +62,9 @@ func (k *call) sleep(ctx context.Context, host string, d time.Duration) error {
 	select {
 	case <-t.C:
 		k.patience -= d
+		return nil
+	case <-alarm:
+		k.patience -= time.Since(began)
 		return nil
 	case <-ctx.Done():
 		return k.cancelled(ctx)

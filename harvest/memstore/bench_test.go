@@ -30,7 +30,7 @@ func change(i int) harvest.Change {
 }
 
 // fill commits n records in batches of 512.
-func fill(b *testing.B, s harvest.Store, n int) {
+func fill(b *testing.B, s *harvest.Catalog, n int) {
 	ctx := context.Background()
 	claim, err := s.Claim(ctx, "source/a", time.Hour)
 	if err != nil {
@@ -52,7 +52,7 @@ func BenchmarkStore(b *testing.B) {
 	ctx := context.Background()
 	b.Run("put", func(b *testing.B) {
 		b.ReportAllocs()
-		s := memstore.New()
+		s := harvest.NewCatalog(memstore.New())
 		claim, _ := s.Claim(ctx, "source/a", time.Hour)
 		batches := make([]*harvest.Batch, 0, b.N/512+1)
 		for i := 0; i < b.N; {
@@ -69,7 +69,7 @@ func BenchmarkStore(b *testing.B) {
 			}
 		}
 	})
-	s := memstore.New()
+	s := harvest.NewCatalog(memstore.New())
 	fill(b, s, 100_000)
 	claim, err := s.Claim(ctx, "source/b", time.Hour)
 	if err != nil {

@@ -1,8 +1,7 @@
-// Package memstore is a harvest.Store in memory, for tests, for benchmarks, and for
+// Package memstore is a [harvest.Store] in memory, for tests, for benchmarks, and for
 // programs that need no file. Its content is lost when the process ends.
 //
-//	store := memstore.New()
+//	catalog := harvest.NewCatalog(memstore.New())
 //
-// It is package kvstore on an ordered map. Readers never block: they see the state after
-// the last commit.
+// It is an ordered map. Readers never block: they see the state after the last Update.
 package memstore

@@ -14,7 +14,7 @@ import (
 // A resource and its bytes are committed and read back.
 func Example() {
 	ctx := context.Background()
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 
 	body, _ := store.NewBody(ctx)
 	io.WriteString(body, "Hello.\n")

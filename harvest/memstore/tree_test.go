@@ -11,13 +11,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/racing"
 )
 
 // contents reads the map as sorted "key=value".
-func contents(r kvstore.Reader, from, to string) (all []string) {
-	r.Scan([]byte(from), []byte(to), func(k, v []byte) bool {
+func contents(r harvest.Reader, from, to string) (all []string) {
+	r.Scan([]byte(from), []byte(to), 1, func(k, v []byte) bool {
 		all = append(all, string(k)+"="+string(v))
 		return true
 	})
@@ -63,7 +63,7 @@ func TestTreeAgainstMap(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(1, 2))
-			db, model := NewDB(), map[string]string{}
+			db, model := New(), map[string]string{}
 			i := 0
 			for round := range 120 {
 				before := *db.root.Load()
@@ -73,7 +73,7 @@ func TestTreeAgainstMap(t *testing.T) {
 				for k, v := range model {
 					scratch[k] = v
 				}
-				err := db.Update(ctx, func(tx kvstore.Tx) error {
+				err := db.Update(ctx, func(tx harvest.Tx) error {
 					for range r.IntN(200) {
 						i++
 						k := next(r, i)
@@ -129,9 +129,9 @@ func TestTreeAgainstMap(t *testing.T) {
 
 // A queue that is filled at one end and emptied at the other leaves no empty nodes.
 func TestTreeQueue(t *testing.T) {
-	db := NewDB()
+	db := New()
 	for i := range 20_000 {
-		db.Update(context.Background(), func(tx kvstore.Tx) error {
+		db.Update(context.Background(), func(tx harvest.Tx) error {
 			tx.Set(fmt.Appendf(nil, "%08d", i), []byte("x"))
 			return tx.Delete(fmt.Appendf(nil, "%08d", i-100))
 		})
@@ -149,16 +149,16 @@ func nodes(n *node) int {
 
 // A node that is emptied between full ones is removed.
 func TestTreeHole(t *testing.T) {
-	db := NewDB()
+	db := New()
 	key := func(i int) []byte { return fmt.Appendf(nil, "%08d", i) }
-	db.Update(context.Background(), func(tx kvstore.Tx) error {
+	db.Update(context.Background(), func(tx harvest.Tx) error {
 		for i := range 10 * maxKeys {
 			tx.Set(key(i), []byte("x"))
 		}
 		return nil
 	})
 	full := nodes(db.root.Load())
-	db.Update(context.Background(), func(tx kvstore.Tx) error {
+	db.Update(context.Background(), func(tx harvest.Tx) error {
 		for i := range maxKeys {
 			tx.Delete(key(5*maxKeys + i))
 		}

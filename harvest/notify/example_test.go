@@ -29,7 +29,7 @@ var acts = harvest.Of("https://law.example/feed.atom",
 // A ping of the publisher runs its source.
 func Example() {
 	ctx, cancel := context.WithCancel(context.Background())
-	harvester := &harvest.Harvester{Store: memstore.New()}
+	harvester := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New())}
 	scheduler := &schedule.Scheduler{
 		Harvester: harvester,
 		Entries:   []schedule.Entry{{Source: acts, URLs: []string{"https://law.example/feed.atom"}, Every: -1}},
@@ -65,7 +65,7 @@ func ExampleSubscriber() {
 	defer hub.Close()
 
 	subscriber := &notify.Subscriber{
-		State: memstore.New(),
+		State: harvest.NewCatalog(memstore.New()),
 		// Usually scheduler.Notify.
 		Notify: func(topic string) bool { fmt.Println("run the source of", topic); return true },
 		// A nil Client would refuse the loopback address of this hub.

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
@@ -106,7 +107,7 @@ type fixture struct {
 	notified []string
 }
 
-func newFixture(t *testing.T) *fixture { return newFixtureOn(t, memstore.New()) }
+func newFixture(t *testing.T) *fixture { return newFixtureOn(t, harvest.NewCatalog(memstore.New())) }
 
 func newFixtureOn(t *testing.T, state websync.State) *fixture {
 	f := &fixture{t: t, hubs: &hubs{began: time.Now()}}

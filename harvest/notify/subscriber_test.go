@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/outgoing"
 )
@@ -64,7 +65,7 @@ func TestSubscribeConfirmRenew(t *testing.T) {
 
 func TestSubscriptionsOutliveAProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := memstore.New()
+		store := harvest.NewCatalog(memstore.New())
 		before := newFixtureOn(t, store)
 		during(t, before.Run, func() {
 			before.subscribe(feedURL, hubURL)
@@ -412,7 +413,7 @@ func TestTheDefaultClientRefusesPrivateAddresses(t *testing.T) {
 	reached := false
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
 	defer server.Close()
-	s := &Subscriber{Callback: "https://my.example/", State: memstore.New(), Notify: func(string) bool { return true }}
+	s := &Subscriber{Callback: "https://my.example/", State: harvest.NewCatalog(memstore.New()), Notify: func(string) bool { return true }}
 	s.start()
 	err := outgoing.Post(t.Context(), s.client, server.URL, outgoing.Form, s.form(newRecord(feedURL, server.URL, time.Now())))
 	require.Error(t, err)
@@ -455,7 +456,7 @@ func (b *brokenState) State(ctx context.Context, key string) ([]byte, error) {
 
 func TestAStateThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		state := &brokenState{whole: memstore.New()}
+		state := &brokenState{whole: harvest.NewCatalog(memstore.New())}
 		f := newFixtureOn(t, state)
 		during(t, f.Run, func() {
 			f.subscribe(feedURL, hubURL)
@@ -481,7 +482,7 @@ func TestAStateThatFails(t *testing.T) {
 }
 
 func TestConflicts(t *testing.T) {
-	state := &brokenState{whole: memstore.New(), conflicts: 10}
+	state := &brokenState{whole: harvest.NewCatalog(memstore.New()), conflicts: 10}
 	f := newFixtureOn(t, state)
 	f.subscribe(feedURL, hubURL)
 	assert.Equal(t, Pending, f.only().Status)
@@ -491,7 +492,7 @@ func TestConflicts(t *testing.T) {
 
 func TestMalformedValuesCountAsMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := memstore.New()
+		store := harvest.NewCatalog(memstore.New())
 		for _, key := range []string{indexKey, prefix + idOf(feedURL)} {
 			require.NoError(t, store.Swap(t.Context(), key, nil, []byte("{")))
 		}

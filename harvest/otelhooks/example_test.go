@@ -22,7 +22,7 @@ func Example() {
 	reader := sdkmetric.NewManualReader()
 	telemetry := &otelhooks.Telemetry{MeterProvider: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))}
 
-	h := &harvest.Harvester{Store: memstore.New(), Bodies: harvest.SkipBodies, Hooks: telemetry.Hooks()}
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New()), Bodies: harvest.SkipBodies, Hooks: telemetry.Hooks()}
 	source := harvest.Of("https://example.org/list",
 		harvest.Event{Kind: harvest.Put, Resource: websync.Resource{ID: "https://example.org/a"}},
 		harvest.Event{Kind: harvest.Put, Resource: websync.Resource{ID: "https://example.org/b"}},

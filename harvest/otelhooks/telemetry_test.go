@@ -44,7 +44,7 @@ func newWorld(t *testing.T, telemetry *Telemetry) *world {
 	w := &world{T: t, telemetry: telemetry, spans: tracetest.NewSpanRecorder(), metrics: sdkmetric.NewManualReader()}
 	telemetry.TracerProvider = sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(w.spans))
 	telemetry.MeterProvider = sdkmetric.NewMeterProvider(sdkmetric.WithReader(w.metrics))
-	w.h = &harvest.Harvester{Store: memstore.New(), Fetcher: site{}, Concurrency: 1, Hooks: telemetry.Hooks()}
+	w.h = &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New()), Fetcher: site{}, Concurrency: 1, Hooks: telemetry.Hooks()}
 	return w
 }
 
@@ -241,7 +241,7 @@ func TestStatusOfARun(t *testing.T) {
 		"well":      {word: "", status: codes.Unset},
 		"not found": {arrange: func(w *world) { w.h.Fetcher = nowhere{} }, word: "404", status: codes.Error},
 		"held": {arrange: func(w *world) {
-			_, err := w.h.Store.Claim(w.Context(), "source/"+source, time.Hour)
+			_, err := w.h.Catalog.Claim(w.Context(), "source/"+source, time.Hour)
 			require.NoError(w, err)
 		}, word: "held", status: codes.Unset},
 	} {
@@ -379,7 +379,7 @@ func (lateError) Timeout() bool { return true }
 // The global providers are the default, and without an SDK nothing is reported.
 func TestZeroValue(t *testing.T) {
 	var telemetry Telemetry
-	h := &harvest.Harvester{Store: memstore.New(), Bodies: harvest.SkipBodies, Hooks: telemetry.Hooks()}
+	h := &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New()), Bodies: harvest.SkipBodies, Hooks: telemetry.Hooks()}
 	report, err := h.Run(t.Context(), harvest.Of(source, put("https://example.org/a")))
 	require.NoError(t, err)
 	assert.True(t, report.InStep())

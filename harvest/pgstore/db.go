@@ -17,11 +17,11 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/puddle/v2"
 
-	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/harvest"
 )
 
-// A db is the ordered key-value store that kvstore works on.
-type db struct {
+// A Store is a schema of a PostgreSQL database.
+type Store struct {
 	pool    *pgxpool.Pool
 	schema  string
 	sql     statements
@@ -40,21 +40,21 @@ type db struct {
 	updates  int64
 	expired  bool // the old sessions are removed
 
-	closing   context.Context // ends when close is called
+	closing   context.Context // ends when Close is called
 	closeOnce func()
 	listening sync.WaitGroup
 }
 
 var (
-	_ kvstore.DB         = (*db)(nil)
-	_ kvstore.LogWatcher = (*db)(nil)
+	_ harvest.Store   = (*Store)(nil)
+	_ harvest.Watcher = (*Store)(nil)
 )
 
-func newDB(ctx context.Context, config *pgxpool.Config, o *Options) (*db, error) {
+func newStore(ctx context.Context, config *pgxpool.Config, o *Options) (*Store, error) {
 	schema := cmp.Or(o.Schema, defaultSchema)
 	hash := fnv.New64a()
 	hash.Write([]byte("websync " + schema))
-	d := &db{
+	s := &Store{
 		schema:   schema,
 		sql:      newStatements(schema),
 		lock:     int64(hash.Sum64()),
@@ -70,54 +70,52 @@ func newDB(ctx context.Context, config *pgxpool.Config, o *Options) (*db, error)
 	// A dead connection is noticed, and replaced, when it is used.
 	config.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 	var err error
-	if d.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return nil, err
 	}
 	var stop context.CancelFunc
-	d.closing, stop = context.WithCancel(context.Background())
-	d.closeOnce = sync.OnceFunc(func() {
+	s.closing, stop = context.WithCancel(context.Background())
+	s.closeOnce = sync.OnceFunc(func() {
 		stop()
-		d.listening.Wait()
-		d.pool.Close()
+		s.listening.Wait()
+		s.pool.Close()
 	})
-	return d, nil
+	return s, nil
 }
 
-func (d *db) close() { d.closeOnce() }
-
-// View implements [kvstore.DB].
-func (d *db) View(ctx context.Context, fn func(kvstore.Reader) error) error {
-	return d.patiently(ctx, func() error {
-		t, err := d.begin(ctx, false)
+// View implements [harvest.Store].
+func (s *Store) View(ctx context.Context, fn func(harvest.Reader) error) error {
+	return s.patiently(ctx, func() error {
+		t, err := s.begin(ctx, false)
 		if err != nil {
 			return err
 		}
+		defer func() { go t.endLater() }() // also if fn panics
 		err = fn(t)
 		if t.failure != nil {
 			err = t.failure
 		}
-		go t.endLater()
 		return err
 	})
 }
 
-// Update implements [kvstore.DB].
-func (d *db) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
+// Update implements [harvest.Store].
+func (s *Store) Update(ctx context.Context, fn func(harvest.Tx) error) error {
 	select {
-	case d.updating <- struct{}{}:
+	case s.updating <- struct{}{}:
 	case <-ctx.Done():
 		return wrap(ctx.Err())
 	}
-	defer func() { <-d.updating }()
-	d.updates++
+	defer func() { <-s.updating }()
+	s.updates++
 	doubt := false
-	err := d.patiently(ctx, func() (err error) {
+	err := s.patiently(ctx, func() (err error) {
 		if doubt {
-			if applied, err := d.isApplied(ctx); err != nil || applied {
+			if applied, err := s.isApplied(ctx); err != nil || applied {
 				return err
 			}
 		}
-		doubt, err = d.update(ctx, fn)
+		doubt, err = s.update(ctx, fn)
 		return err
 	})
 	if err != nil && doubt {
@@ -128,8 +126,8 @@ func (d *db) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
 
 // update is one attempt of an Update. If it ends in COMMIT without an answer of the
 // server, doubt is true.
-func (d *db) update(ctx context.Context, fn func(kvstore.Tx) error) (doubt bool, err error) {
-	t, err := d.begin(ctx, true)
+func (s *Store) update(ctx context.Context, fn func(harvest.Tx) error) (doubt bool, err error) {
+	t, err := s.begin(ctx, true)
 	if err != nil {
 		return false, err
 	}
@@ -150,14 +148,14 @@ func (d *db) update(ctx context.Context, fn func(kvstore.Tx) error) (doubt bool,
 
 // isApplied reports whether the latest Update of this session is in the database. The
 // lock waits for the end of the transaction whose connection was lost.
-func (d *db) isApplied(ctx context.Context) (applied bool, err error) {
-	t, err := d.begin(ctx, true)
+func (s *Store) isApplied(ctx context.Context) (applied bool, err error) {
+	t, err := s.begin(ctx, true)
 	if err != nil {
 		return false, err
 	}
 	defer t.conn.Release()
 	b := t.batch()
-	b.add(d.sql.isApplied, func([][]byte) { applied = true }, d.session, d.updates)
+	b.add(s.sql.isApplied, func([][]byte) { applied = true }, s.session, s.updates)
 	if err := t.send(b); err != nil {
 		return false, err
 	}
@@ -191,9 +189,9 @@ func (o *outage) goesOn(pause time.Duration) time.Duration {
 	return now.Sub(o.first)
 }
 
-// patiently repeats f while the server can't be reached. A call has the time of Retry, and
-// so have all calls together while none reaches the server.
-func (d *db) patiently(ctx context.Context, f func() error) error {
+// patiently repeats f while the server can't be reached. A call has the time of Retry,
+// and so have all calls together while none reaches the server.
+func (s *Store) patiently(ctx context.Context, f func() error) error {
 	var since time.Time // the first failure
 	var lost *lostError // the last one
 	for wait := time.Duration(0); ; wait = min(2*wait+10*time.Millisecond, time.Second) {
@@ -203,7 +201,7 @@ func (d *db) patiently(ctx context.Context, f func() error) error {
 		case ok:
 			lost = again
 		case err == nil:
-			d.outage.ended()
+			s.outage.ended()
 			return nil
 		case lost != nil && ctx.Err() != nil:
 			return lost.until(ctx)
@@ -213,14 +211,14 @@ func (d *db) patiently(ctx context.Context, f func() error) error {
 		if since.IsZero() {
 			since = time.Now()
 		}
-		if max(time.Since(since), d.outage.goesOn(max(d.retry, time.Minute))) > d.retry && d.retry > 0 {
-			return fmt.Errorf("pgstore: no connection to the server for %v: %w", d.retry, lost.error)
+		if max(time.Since(since), s.outage.goesOn(max(s.retry, time.Minute))) > s.retry && s.retry > 0 {
+			return fmt.Errorf("pgstore: no connection to the server for %v: %w", s.retry, lost.error)
 		}
-		d.pool.Reset() // its other connections are likely to be lost, too
+		s.pool.Reset() // its other connections are likely to be lost, too
 		select {
 		case <-ctx.Done():
 			return lost.until(ctx)
-		case <-d.closing.Done():
+		case <-s.closing.Done():
 			return wrap(os.ErrClosed)
 		case <-time.After(wait):
 		}
@@ -240,7 +238,7 @@ func (e *lostError) until(ctx context.Context) error {
 
 // failed makes an error of pgx one of this package: a *lostError if it is worth while to
 // try again.
-func (d *db) failed(ctx context.Context, err error) error {
+func (s *Store) failed(ctx context.Context, err error) error {
 	switch server, ok := errors.AsType[*pgconn.PgError](err); {
 	case err == nil:
 		return nil
@@ -248,20 +246,20 @@ func (d *db) failed(ctx context.Context, err error) error {
 		return wrap(ctx.Err())
 	case errors.Is(err, puddle.ErrClosedPool):
 		return wrap(os.ErrClosed)
-	case ok && !d.isTemporary(server.Code):
-		return wrap(d.explain(err, server.Code))
+	case ok && !s.isTemporary(server.Code):
+		return wrap(s.explain(err, server.Code))
 	}
 	return &lostError{wrap(err)}
 }
 
 // explain adds what is missing to an error of the server.
-func (d *db) explain(err error, code string) error {
+func (s *Store) explain(err error, code string) error {
 	switch code {
 	case readOnlyTransaction:
 		return fmt.Errorf("the Store can only be read: %w: to write, connect to a server that is not a standby, as a role without default_transaction_read_only", err)
 	case "42501": // insufficient_privilege
 		return fmt.Errorf("the role %q lacks a right: %w: reading needs USAGE on the schema %q and SELECT on its tables, writing also INSERT, UPDATE and DELETE, creating it CREATE on the database",
-			d.pool.Config().ConnConfig.User, err, d.schema)
+			s.pool.Config().ConnConfig.User, err, s.schema)
 	}
 	return err
 }
@@ -271,10 +269,10 @@ const readOnlyTransaction = "25006"
 
 // isTemporary reports whether another connection may succeed after an error with this
 // SQLSTATE.
-func (d *db) isTemporary(code string) bool {
+func (s *Store) isTemporary(code string) bool {
 	switch code {
 	case readOnlyTransaction: // of a server that is no longer the primary one
-		return !d.readOnly
+		return !s.readOnly
 	case "25P03", // idle_in_transaction_session_timeout
 		"40001", // serialization_failure
 		"40P01", // deadlock_detected
@@ -288,13 +286,13 @@ func (d *db) isTemporary(code string) bool {
 	return strings.HasPrefix(code, "08") // connection_exception
 }
 
-// WatchLog implements [kvstore.LogWatcher].
-func (d *db) WatchLog(changed func()) {
-	d.listening.Go(func() {
-		for d.closing.Err() == nil {
-			d.listen(d.closing, changed) // its error is that of a connection that is lost
+// Watch implements [harvest.Watcher].
+func (s *Store) Watch(changed func()) {
+	s.listening.Go(func() {
+		for s.closing.Err() == nil {
+			s.listen(s.closing, changed) // its error is that of a connection that is lost
 			select {
-			case <-d.closing.Done():
+			case <-s.closing.Done():
 			case <-time.After(time.Second):
 			}
 		}
@@ -302,13 +300,13 @@ func (d *db) WatchLog(changed func()) {
 }
 
 // listen calls changed after each notification until the connection is lost.
-func (d *db) listen(ctx context.Context, changed func()) error {
-	conn, err := pgx.ConnectConfig(ctx, d.pool.Config().ConnConfig)
+func (s *Store) listen(ctx context.Context, changed func()) error {
+	conn, err := pgx.ConnectConfig(ctx, s.pool.Config().ConnConfig)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(ctx)
-	if _, err := conn.PgConn().Exec(ctx, "listen "+d.channel).ReadAll(); err != nil {
+	if _, err := conn.PgConn().Exec(ctx, "listen "+s.channel).ReadAll(); err != nil {
 		return err
 	}
 	for err == nil {

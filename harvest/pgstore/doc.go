@@ -4,8 +4,9 @@
 //	store, err := pgstore.Open(ctx, "postgres://websync@db.example/websync", nil)
 //	…
 //	defer store.Close()
+//	catalog := harvest.NewCatalog(store)
 //
-// It is package kvstore on tables of PostgreSQL, through pgx.
+// It uses pgx.
 //
 // # Starting
 //
@@ -27,8 +28,7 @@
 //	grant usage on schema websync to harvester;
 //	grant select, insert, update, delete on all tables in schema websync to harvester;
 //
-// Open and all methods that only read, which are those of [websync.Catalog] and most of
-// [harvest.Store], need less:
+// Open and all methods of the Catalog that only read need less:
 //
 //	grant usage on schema websync to reader;
 //	grant select on all tables in schema websync to reader;
@@ -76,7 +76,7 @@
 // # Bodies
 //
 // Bodies are in the database, those longer than ChunkSize (128 KiB) in pieces of that
-// size, unless the Store's field Blobs keeps them elsewhere.
+// size, unless the Catalog's field Blobs keeps them elsewhere.
 //
 // # Maintenance
 //

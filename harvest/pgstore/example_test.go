@@ -28,7 +28,7 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	defer store.Close()
-	for item, err := range store.Resources(ctx, websync.Range{}) {
+	for item, err := range harvest.NewCatalog(store).Resources(ctx, websync.Range{}) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func keep(ctx context.Context, connection string) error {
 	}
 	defer store.Close()
 	source := harvest.Of("example", harvest.Event{Resource: websync.Resource{ID: "https://example.com/", Title: "Home"}})
-	h := &harvest.Harvester{Store: store, Bodies: harvest.SkipBodies}
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(store), Bodies: harvest.SkipBodies}
 	_, err = h.Run(ctx, source)
 	return err
 }

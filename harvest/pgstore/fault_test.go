@@ -17,7 +17,6 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/internal/pgtest"
 )
 
@@ -147,12 +146,12 @@ func (c *cutConn) Write(p []byte) (int, error) {
 }
 
 // throughNetwork opens a Store whose connections can be cut.
-func throughNetwork(t testing.TB, dsn, schema string, retry time.Duration) (*Store, *network) {
+func throughNetwork(t testing.TB, dsn, schema string, retry time.Duration) (*catalog, *network) {
 	config, err := pgxpool.ParseConfig(dsn)
 	require.NoError(t, err)
 	n := &network{conns: map[*cutConn]bool{}, dialled: make(chan struct{}, 100)}
 	config.ConnConfig.DialFunc = n.dial
-	s, err := open(t.Context(), config, &Options{Schema: schema, Retry: retry})
+	s, err := onStore(open(t.Context(), config, &Options{Schema: schema, Retry: retry}))
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s, n
@@ -272,9 +271,9 @@ func TestOutageOfManyCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		config, err := pgxpool.ParseConfig("postgres://nobody@127.0.0.1:1/none")
 		require.NoError(t, err)
-		d, err := newDB(t.Context(), config, &Options{})
+		d, err := newStore(t.Context(), config, &Options{})
 		require.NoError(t, err)
-		defer d.close()
+		defer d.Close()
 		calls := 0
 		lost := func() error {
 			calls++
@@ -344,7 +343,7 @@ func TestStall(t *testing.T) {
 func TestCloseWhileStalled(t *testing.T) {
 	dsn := pgtest.Server(t)
 	s, network := throughNetwork(t, dsn, pgtest.Schema(t, dsn), 0)
-	require.NoError(t, s.db.View(t.Context(), func(r kvstore.Reader) error {
+	require.NoError(t, s.db.View(t.Context(), func(r harvest.Reader) error {
 		_, err := r.Get([]byte("k"))
 		network.stop(true) // the end of the transaction is sent, and has no answer
 		return err
@@ -366,7 +365,7 @@ func TestTerminated(t *testing.T) {
 	config, err := pgxpool.ParseConfig(dsn)
 	require.NoError(t, err)
 	config.ConnConfig.RuntimeParams["application_name"] = schema
-	s, err := open(t.Context(), config, &Options{Schema: schema})
+	s, err := onStore(open(t.Context(), config, &Options{Schema: schema}))
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 	ctx, cancel := context.WithCancel(t.Context())
@@ -380,8 +379,8 @@ func TestTerminated(t *testing.T) {
 		}
 	})
 	l := listing{"a", 5_000}
-	l.run(t, s, l.n)
-	l.run(t, s, 0)
+	l.run(t, s.Catalog, l.n)
+	l.run(t, s.Catalog, 0)
 	cancel()
 	killing.Wait()
 	t.Logf("%d connections were ended", killed)
@@ -391,7 +390,7 @@ func TestTerminated(t *testing.T) {
 
 // checkListing checks that the Store holds the listing and nothing else, and that its
 // parts agree.
-func checkListing(t *testing.T, s *Store, l listing) {
+func checkListing(t *testing.T, s *catalog, l listing) {
 	t.Helper()
 	head, err := s.Head(t.Context())
 	require.NoError(t, err)
@@ -411,9 +410,9 @@ func checkListing(t *testing.T, s *Store, l listing) {
 }
 
 // inspect checks that the parts of the Store agree.
-func inspect(t *testing.T, s *Store) {
+func inspect(t *testing.T, s *catalog) {
 	t.Helper()
-	faults, err := kvstore.Inspect(t.Context(), s.db)
+	faults, err := harvest.NewCatalog(s.db).Inspect(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, faults)
 }

@@ -25,7 +25,7 @@ func TestOpenRefuses(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	assert.Empty(t, pgtest.Ask(t, dsn, "select 1 from pg_namespace where nspname = '"+schema+"'"), "nothing is created")
 	require.NoError(t, reopen(t, dsn, schema).Close())
-	s, err := Open(t.Context(), dsn, &Options{Schema: schema, Existing: true})
+	s, err := onStore(Open(t.Context(), dsn, &Options{Schema: schema, Existing: true}))
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 	require.NoError(t, s.Close(), "twice")
@@ -65,7 +65,7 @@ func TestCreate(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			s, err := Open(t.Context(), dsn, &Options{Schema: schema})
+			s, err := onStore(Open(t.Context(), dsn, &Options{Schema: schema}))
 			if assert.NoError(t, err) {
 				assert.NoError(t, s.Close())
 			}
@@ -97,7 +97,7 @@ func TestReadOnly(t *testing.T) {
 	dsn := pgtest.Server(t)
 	schema := pgtest.Schema(t, dsn)
 	s := reopen(t, dsn, schema)
-	testkit.Fill(t, s, "a", []string{"text"}, websync.Item{Resource: websync.Resource{ID: "urn:x"}})
+	testkit.Fill(t, s.Catalog, "a", []string{"text"}, websync.Item{Resource: websync.Resource{ID: "urn:x"}})
 	require.NoError(t, s.Swap(t.Context(), "k", nil, []byte("v")))
 	pgtest.Ask(t, dsn, "update "+schema+".session set at = now() - interval '25 hours'")
 	readOnly, err := url.Parse(dsn)
@@ -119,7 +119,7 @@ func TestReadOnly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, existing := range []bool{true, false} {
-				r, err := Open(t.Context(), test.dsn, &Options{Schema: schema, Existing: existing})
+				r, err := onStore(Open(t.Context(), test.dsn, &Options{Schema: schema, Existing: existing}))
 				require.NoError(t, err)
 				defer r.Close()
 				assert.Len(t, testkit.All(t, r.Resources(t.Context(), websync.Range{})), 1)

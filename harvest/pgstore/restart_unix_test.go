@@ -99,7 +99,7 @@ func TestRestart(t *testing.T) {
 	l := listing{"a", 10_000}
 	done := make(chan error, 1)
 	go func() {
-		_, err := l.harvest(t.Context(), s)
+		_, err := l.harvest(t.Context(), s.Catalog)
 		done <- err
 	}()
 	restarts := 0

@@ -15,9 +15,9 @@ import (
 // schemaVersion is the version of schema.
 const schemaVersion = 1
 
-// schema is the schema of the database; $ stands for its name. kvstore defines the keys
-// and values, with a version of its own. Keys that are too long for an index are in a
-// table of their own, by a hash, in the order of their first bytes. A session is an
+// schema is the schema of the database; $ stands for its name. package harvest defines
+// the keys and values, with a version of its own. Keys that are too long for an index are
+// in a table of their own, by a hash, in the order of their first bytes. A session is an
 // opening of the Store, and the number of its latest Update.
 var schema = [...]string{
 	"create table $.kv (k bytea primary key, v bytea not null)",
@@ -76,35 +76,35 @@ func newStatements(schema string) statements {
 
 // setUp checks the version of the schema, which takes the right to read only. If there is
 // no Store in it, it creates one, unless there is to be one already.
-func (d *db) setUp(ctx context.Context, existing bool) error {
-	exists, err := d.inspect(ctx)
+func (s *Store) setUp(ctx context.Context, existing bool) error {
+	exists, err := s.inspect(ctx)
 	switch {
 	case err != nil || exists:
 		return err
 	case existing:
-		return fmt.Errorf("pgstore: the schema %q holds no Store: %w", d.schema, fs.ErrNotExist)
+		return fmt.Errorf("pgstore: the schema %q holds no Store: %w", s.schema, fs.ErrNotExist)
 	}
-	return d.create(ctx)
+	return s.create(ctx)
 }
 
 // inspect reports whether there is a Store, and checks its version.
-func (d *db) inspect(ctx context.Context) (exists bool, err error) {
-	t, err := d.begin(ctx, false)
+func (s *Store) inspect(ctx context.Context) (exists bool, err error) {
+	t, err := s.begin(ctx, false)
 	if err != nil {
 		return false, err
 	}
 	defer t.conn.Release()
 	defer t.end()
 	b := t.batch()
-	b.add(sqlReadOnly, func([][]byte) { d.readOnly = true })
+	b.add(sqlReadOnly, func([][]byte) { s.readOnly = true })
 	if err := t.send(b); err != nil {
 		return false, err
 	}
 	return t.checkSchema()
 }
 
-func (d *db) create(ctx context.Context) error {
-	t, err := d.begin(ctx, true)
+func (s *Store) create(ctx context.Context) error {
+	t, err := s.begin(ctx, true)
 	if err != nil {
 		return err
 	}
@@ -114,11 +114,11 @@ func (d *db) create(ctx context.Context) error {
 		return err
 	}
 	b := t.batch()
-	b.add(d.sql.create, nil)
+	b.add(s.sql.create, nil)
 	for _, sql := range schema {
-		b.add(strings.ReplaceAll(sql, "$.", pgx.Identifier{d.schema}.Sanitize()+"."), nil)
+		b.add(strings.ReplaceAll(sql, "$.", pgx.Identifier{s.schema}.Sanitize()+"."), nil)
 	}
-	b.add(d.sql.writeVersion, nil, int64(schemaVersion))
+	b.add(s.sql.writeVersion, nil, int64(schemaVersion))
 	b.add("commit", nil)
 	return t.send(b)
 }

@@ -22,9 +22,9 @@ func TestMain(m *testing.M) {
 }
 
 // reopen opens the Store in a schema, until the test ends.
-func reopen(t testing.TB, dsn, schema string) *Store {
+func reopen(t testing.TB, dsn, schema string) *catalog {
 	t.Helper()
-	s, err := Open(t.Context(), dsn, &Options{Schema: schema})
+	s, err := onStore(Open(t.Context(), dsn, &Options{Schema: schema}))
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s

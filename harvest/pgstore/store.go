@@ -9,9 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-
-	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 )
 
 // Options configure a Store. The zero value is the recommended setting.
@@ -32,17 +29,6 @@ const (
 	defaultSchema = "websync"
 	defaultRetry  = 30 * time.Second
 	defaultAnswer = 5 * time.Minute
-)
-
-// A Store is a [kvstore.Store] in a schema of a PostgreSQL database.
-type Store struct {
-	*kvstore.Store
-	db *db
-}
-
-var (
-	_ harvest.Store      = (*Store)(nil)
-	_ harvest.Maintainer = (*Store)(nil)
 )
 
 // Open opens the Store in a database, or creates it. The connection string is a URL, such
@@ -76,21 +62,21 @@ func Open(ctx context.Context, connection string, o *Options) (*Store, error) {
 var errConnection = errors.New(`pgstore: the connection string can't be parsed: "postgres://user@host:5432/database" or "host=… user=… dbname=…" is right`)
 
 func open(ctx context.Context, config *pgxpool.Config, o *Options) (*Store, error) {
-	d, err := newDB(ctx, config, o)
+	s, err := newStore(ctx, config, o)
 	if err != nil {
 		return nil, wrap(err)
 	}
-	if err := d.setUp(ctx, o.Existing); err != nil {
-		d.close()
+	if err := s.setUp(ctx, o.Existing); err != nil {
+		s.closeOnce()
 		return nil, err
 	}
-	return &Store{kvstore.New(d), d}, nil
+	return s, nil
 }
 
 // Close closes all connections. It waits for running calls. It may be called more than
 // once.
 func (s *Store) Close() error {
-	s.db.close()
+	s.closeOnce()
 	return nil
 }
 

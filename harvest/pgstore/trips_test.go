@@ -16,7 +16,6 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/internal/pgtest"
 )
 
@@ -52,7 +51,7 @@ func (c *countedConn) Read(p []byte) (int, error) {
 }
 
 // counted opens a Store whose round trips are counted.
-func counted(t testing.TB, dsn, schema string) (*Store, *trips) {
+func counted(t testing.TB, dsn, schema string) (*catalog, *trips) {
 	config, err := pgxpool.ParseConfig(dsn)
 	require.NoError(t, err)
 	n := &trips{received: map[net.Conn]bool{}}
@@ -60,14 +59,14 @@ func counted(t testing.TB, dsn, schema string) (*Store, *trips) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, addr)
 		return &countedConn{conn, n}, err
 	}
-	s, err := open(t.Context(), config, &Options{Schema: schema})
+	s, err := onStore(open(t.Context(), config, &Options{Schema: schema}))
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s, n
 }
 
 // batchOf returns a batch with new records, each with a body and a task.
-func batchOf(t testing.TB, s *Store, ids []string) *harvest.Batch {
+func batchOf(t testing.TB, s *catalog, ids []string) *harvest.Batch {
 	b := harvest.NewBatch("a")
 	for _, id := range ids {
 		w, err := s.NewBody(t.Context())
@@ -164,8 +163,8 @@ func TestPlans(t *testing.T) {
 		require.NoError(t, tx.send(b))
 		return n
 	}
-	write := func(what string, change func(tx kvstore.Tx, key []byte) error) {
-		require.NoError(t, s.db.Update(t.Context(), func(kv kvstore.Tx) error {
+	write := func(what string, change func(tx harvest.Tx, key []byte) error) {
+		require.NoError(t, s.db.Update(t.Context(), func(kv harvest.Tx) error {
 			tx := kv.(*tx)
 			before := scans(tx)
 			for _, k := range all {
@@ -178,16 +177,16 @@ func TestPlans(t *testing.T) {
 			return nil
 		}))
 	}
-	set := func(tx kvstore.Tx, key []byte) error { return tx.Set(key, key) }
+	set := func(tx harvest.Tx, key []byte) error { return tx.Set(key, key) }
 	write("Set", set)
 	write("Set again", set)
-	require.NoError(t, s.db.View(t.Context(), func(r kvstore.Reader) error {
+	require.NoError(t, s.db.View(t.Context(), func(r harvest.Reader) error {
 		tx := r.(*tx)
 		before := scans(tx)
 		require.NoError(t, tx.Prefetch(all))
 		assert.Equal(t, before, scans(tx), "Prefetch")
 		n := 0
-		require.NoError(t, tx.Scan([]byte("a"), []byte("b"), func(_, _ []byte) bool {
+		require.NoError(t, tx.Scan([]byte("a"), []byte("b"), 256, func(_, _ []byte) bool {
 			n++
 			return true
 		}))
@@ -195,5 +194,5 @@ func TestPlans(t *testing.T) {
 		assert.Equal(t, before, scans(tx), "Scan")
 		return nil
 	}))
-	write("Delete", func(tx kvstore.Tx, key []byte) error { return tx.Delete(key) })
+	write("Delete", func(tx harvest.Tx, key []byte) error { return tx.Delete(key) })
 }

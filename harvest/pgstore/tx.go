@@ -13,13 +13,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/outlast"
 )
 
 // A tx is one transaction. It begins with the first statement that is sent.
 type tx struct {
-	db      *db
+	db      *Store
 	ctx     context.Context // of the call
 	conn    *pgxpool.Conn
 	update  bool
@@ -32,11 +32,8 @@ type tx struct {
 }
 
 var (
-	_ kvstore.Tx          = (*tx)(nil)
-	_ kvstore.Prefetcher  = (*tx)(nil)
-	_ kvstore.Pager       = (*tx)(nil)
-	_ kvstore.Inserter    = (*tx)(nil)
-	_ kvstore.LogNotifier = (*tx)(nil)
+	_ harvest.Tx         = (*tx)(nil)
+	_ harvest.Prefetcher = (*tx)(nil)
 )
 
 // A pair is what a transaction knows of a key.
@@ -55,12 +52,12 @@ const (
 	present
 )
 
-func (d *db) begin(ctx context.Context, update bool) (*tx, error) {
-	conn, err := d.pool.Acquire(ctx)
+func (s *Store) begin(ctx context.Context, update bool) (*tx, error) {
+	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
-		return nil, d.failed(ctx, err)
+		return nil, s.failed(ctx, err)
 	}
-	return &tx{db: d, ctx: ctx, conn: conn, update: update, known: map[string]pair{}}, nil
+	return &tx{db: s, ctx: ctx, conn: conn, update: update, known: map[string]pair{}}, nil
 }
 
 // batch returns a batch to which the statements of the next round trip are added.
@@ -197,10 +194,7 @@ func (t *tx) addPairs(b *batch, insert, replace, long *[2][][]byte) {
 	*insert, *replace, *long = [2][][]byte{}, [2][][]byte{}, [2][][]byte{}
 }
 
-// NotifyLog implements [kvstore.LogNotifier].
-func (t *tx) NotifyLog() { t.notify = true }
-
-// Get implements [kvstore.Reader].
+// Get implements [harvest.Reader].
 func (t *tx) Get(key []byte) ([]byte, error) {
 	p, ok := t.known[string(key)]
 	if !ok {
@@ -212,7 +206,7 @@ func (t *tx) Get(key []byte) ([]byte, error) {
 	return p.value, nil
 }
 
-// Prefetch implements [kvstore.Prefetcher].
+// Prefetch implements [harvest.Prefetcher].
 func (t *tx) Prefetch(keys [][]byte) error {
 	var short, hashes [][]byte
 	for _, k := range keys {
@@ -240,22 +234,20 @@ func (t *tx) Prefetch(keys [][]byte) error {
 	return t.send(b)
 }
 
-// Set implements [kvstore.Tx].
+// Absent implements [harvest.Prefetcher].
+func (t *tx) Absent(key []byte) {
+	if _, ok := t.known[string(key)]; !ok {
+		t.known[string(key)] = pair{state: absent}
+	}
+}
+
+// Set implements [harvest.Tx].
 func (t *tx) Set(key, value []byte) error {
 	t.write(key, value)
 	return nil
 }
 
-// Insert implements [kvstore.Inserter].
-func (t *tx) Insert(key, value []byte) error {
-	if _, ok := t.known[string(key)]; !ok {
-		t.known[string(key)] = pair{state: absent}
-	}
-	t.write(key, value)
-	return nil
-}
-
-// Delete implements [kvstore.Tx].
+// Delete implements [harvest.Tx].
 func (t *tx) Delete(key []byte) error {
 	t.write(key, nil)
 	return nil
@@ -263,23 +255,17 @@ func (t *tx) Delete(key []byte) error {
 
 func (t *tx) write(key, value []byte) {
 	t.dirty = true
+	t.notify = t.notify || key[0] == harvest.LogKey
 	t.known[string(key)] = pair{value, t.known[string(key)].state, true}
 }
 
-// The number of keys that a Scan reads in one round trip grows from page to page.
-const (
-	firstPage = 256
-	maxPage   = 8192
-)
+// maxPage limits the keys that a Scan reads in one round trip. Their number grows from
+// page to page.
+const maxPage = 8192
 
-// Scan implements [kvstore.Reader].
-func (t *tx) Scan(from, to []byte, fn func(key, value []byte) bool) error {
-	return t.ScanPage(from, to, firstPage, fn)
-}
-
-// ScanPage implements [kvstore.Pager].
-func (t *tx) ScanPage(from, to []byte, n int, fn func(key, value []byte) bool) error {
-	for n = max(1, min(n, maxPage)); ; n = min(4*n, maxPage) {
+// Scan implements [harvest.Reader].
+func (t *tx) Scan(from, to []byte, n int, fn func(key, value []byte) bool) error {
+	for n = min(n, maxPage); ; n = min(4*n, maxPage) {
 		p := page{t: t, fn: fn, left: n}
 		b := t.batch()
 		b.add(t.db.sql.scanLong, p.keepLong, from, to, prefix(from), prefix(to), int64(n))

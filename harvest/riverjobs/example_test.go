@@ -17,9 +17,9 @@ import (
 // A client of River gets a worker for sitemaps, and a job for one of them each hour. Use
 // a Store of package pgstore, and start the client on as many machines as you like.
 func Example() {
-	ctx, store := context.Background(), memstore.New()
+	ctx, store := context.Background(), harvest.NewCatalog(memstore.New())
 	worker := &riverjobs.Worker{
-		Harvester: &harvest.Harvester{Store: store, Fetcher: fetch.New(store)},
+		Harvester: &harvest.Harvester{Catalog: store, Fetcher: fetch.New(store)},
 		Registry: riverjobs.Registry{
 			"sitemap": func(_ context.Context, a riverjobs.Args) (harvest.Source, error) {
 				return &sitemap.Source{URL: a.URL, Complete: a.Options["complete"] == "true"}, nil

@@ -59,13 +59,14 @@ const (
 var sitemaps = Registry{"sitemap": func(_ context.Context, a Args) (harvest.Source, error) { return &sitemap.Source{URL: a.URL}, nil }}
 
 func (c *child) run(ctx context.Context) error {
-	store, err := pgstore.Open(ctx, c.DSN, &pgstore.Options{Schema: c.Store})
+	db, err := pgstore.Open(ctx, c.DSN, &pgstore.Options{Schema: c.Store})
 	if err != nil {
 		return err
 	}
+	store := harvest.NewCatalog(db)
 	client := fetch.New(store)
 	client.UserAgent, client.Rate = c.Name, -1
-	w := &Worker{Harvester: &harvest.Harvester{Store: store, Fetcher: client, TTL: 5 * time.Second}, Registry: sitemaps, Slice: slice}
+	w := &Worker{Harvester: &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: client, TTL: 5 * time.Second}, Registry: sitemaps, Slice: slice}
 	config := &river.Config{Schema: c.Queue, JobTimeout: slice}
 	if err := w.Configure(config); err != nil {
 		return err
@@ -206,9 +207,10 @@ func killWorker(t *testing.T, n int) {
 		assert.Empty(t, s.faults, "jobs that made requests at the same time")
 		s.mu.Unlock()
 	}
-	s, err := pgstore.Open(t.Context(), dsn, &pgstore.Options{Schema: store})
+	db, err := pgstore.Open(t.Context(), dsn, &pgstore.Options{Schema: store})
 	require.NoError(t, err)
-	defer s.Close()
+	defer db.Close()
+	s := harvest.NewCatalog(db)
 	head, err := s.Head(t.Context())
 	require.NoError(t, err)
 	assert.EqualValues(t, hosts*sources*pages, head.Last, "each page came once")

@@ -104,7 +104,7 @@ func TestSlices(t *testing.T) {
 	assert.Empty(t, end.Job.Errors)
 	assert.Equal(t, 1, end.Job.Attempt, "slices are no failures")
 	assert.Equal(t, 5, slices)
-	head, err := w.Harvester.Store.Head(t.Context())
+	head, err := w.Harvester.Catalog.Head(t.Context())
 	require.NoError(t, err)
 	assert.EqualValues(t, 5, head.Last)
 

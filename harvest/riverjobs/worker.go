@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -17,8 +18,8 @@ import (
 type Worker struct {
 	river.WorkerDefaults[Args]
 
-	// Harvester brings the sources in step. Its Store is the one that all machines share.
-	// It is required.
+	// Harvester brings the sources in step. Its Catalog is on the Store that all machines
+	// share. It is required.
 	Harvester *harvest.Harvester
 	// Registry makes the Sources. It is required.
 	Registry Registry
@@ -49,7 +50,7 @@ const rescueAfter = 10 * time.Second
 // JobTimeout, the limit of the client's other jobs.
 func (w *Worker) Configure(config *river.Config) error {
 	switch {
-	case w.Harvester == nil || w.Harvester.Store == nil:
+	case w.Harvester == nil || w.Harvester.Catalog == nil:
 		return errors.New("riverjobs: Worker.Harvester must be set, and have a Store")
 	case len(w.Registry) == 0:
 		return errors.New("riverjobs: Worker.Registry must have a protocol")
@@ -114,11 +115,11 @@ func (w *Worker) Work(ctx context.Context, job *river.Job[Args]) error {
 // run runs a source while it holds a slot of its host.
 func (w *Worker) run(ctx context.Context, src harvest.Source, args Args) error {
 	if n := cmp.Or(w.PerHost, 1); n > 0 {
-		held, s, err := hold(ctx, w.Harvester.Store, harvest.Host(src), n, w.ttl())
+		held, release, err := w.hold(ctx, harvest.Host(src), n)
 		if err != nil {
 			return err
 		}
-		defer s.release(ctx)
+		defer release()
 		ctx = held
 	}
 	report, err := w.Harvester.Run(ctx, src)
@@ -129,6 +130,19 @@ func (w *Worker) run(ctx context.Context, src harvest.Source, args Args) error {
 		err = errUnfinished
 	}
 	return err
+}
+
+// hold takes one of n slots of a host: the right to make requests to it. Its context ends
+// when the slot is lost. The error matches ErrHeld if others have them all.
+func (w *Worker) hold(ctx context.Context, host string, n int) (held context.Context, release func(), err error) {
+	err = harvest.ErrHeld
+	for i := 0; i < n && errors.Is(err, harvest.ErrHeld); i++ {
+		held, release, err = w.Harvester.Catalog.Hold(ctx, "host/"+host+"/"+strconv.Itoa(i), w.ttl())
+	}
+	if err != nil {
+		return ctx, nil, fmt.Errorf("riverjobs: a slot of %s: %w", host, err)
+	}
+	return held, release, nil
 }
 
 // errUnfinished: the budget of the Harvester is spent, and the source has more to do.
@@ -147,7 +161,7 @@ func (w *Worker) answer(ctx context.Context, err error) error {
 		return river.JobSnooze(0) // the slice is over, or the client stops
 	case stated:
 		return river.JobSnooze(max(time.Until(at), time.Second))
-	case errors.Is(err, harvest.ErrHeld), errors.Is(err, harvest.ErrNotYet), errors.Is(err, harvest.ErrFenced), errors.Is(err, errSlotLost):
+	case errors.Is(err, harvest.ErrHeld), errors.Is(err, harvest.ErrNotYet), errors.Is(err, harvest.ErrFenced):
 		return river.JobSnooze(w.pause())
 	}
 	return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 )
@@ -51,7 +53,7 @@ func TestArgs(t *testing.T) {
 }
 
 func newWorker() *Worker {
-	return &Worker{Harvester: &harvest.Harvester{Store: memstore.New()}, Registry: fixed}
+	return &Worker{Harvester: &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New())}, Registry: fixed}
 }
 
 func TestConfigure(t *testing.T) {
@@ -127,7 +129,7 @@ func TestAnswer(t *testing.T) {
 			"held":                     {t.Context(), fmt.Errorf("x: %w", harvest.ErrHeld), 10 * time.Second, 20 * time.Second},
 			"fenced":                   {t.Context(), harvest.ErrFenced, 10 * time.Second, 20 * time.Second},
 			"not yet":                  {t.Context(), harvest.ErrNotYet, 10 * time.Second, 20 * time.Second},
-			"slot lost":                {t.Context(), fmt.Errorf("x: %w", errSlotLost), 10 * time.Second, 20 * time.Second},
+			"slot lost":                {t.Context(), fmt.Errorf("x: %w", harvest.ErrFenced), 10 * time.Second, 20 * time.Second},
 			"later":                    {t.Context(), fmt.Errorf("x: %w", later{time.Now().Add(time.Hour)}), time.Hour, time.Hour},
 			"now":                      {t.Context(), later{time.Now().Add(-time.Hour)}, time.Second, time.Second},
 		} {
@@ -162,9 +164,9 @@ func TestWork(t *testing.T) {
 	assert.ErrorContains(t, work(Args{Protocol: "fixed", URL: "https://example.org/a"}), `Args.Key "" must be the Key of the Source, "https://example.org/a"`)
 	assert.ErrorContains(t, work(Args{Protocol: "gopher"}), "must be one of the Registry")
 
-	_, s, err := hold(t.Context(), w.Harvester.Store, "https://example.org", 1, time.Minute)
+	_, release, err := w.hold(t.Context(), "https://example.org", 1)
 	require.NoError(t, err)
-	defer s.release(t.Context())
+	defer release()
 	var snooze *river.JobSnoozeError
 	assert.ErrorAs(t, work(args), &snooze, "another job has the slot")
 	w.PerHost = 2
@@ -172,4 +174,32 @@ func TestWork(t *testing.T) {
 	w.PerHost = -1
 	assert.NoError(t, work(args))
 	assert.Len(t, ended, 4)
+}
+
+// A panicking is a Source that panics.
+type panicking struct{ harvest.Source }
+
+func (panicking) Events(context.Context, *harvest.Run) iter.Seq2[harvest.Event, error] {
+	panic("on purpose")
+}
+
+// TestWorkOfASourceThatPanics: its job fails, and the slot of its host is free for the
+// jobs of other sources.
+func TestWorkOfASourceThatPanics(t *testing.T) {
+	w := newWorker()
+	w.Registry = Registry{
+		"panics": func(_ context.Context, a Args) (harvest.Source, error) { return panicking{harvest.Of(a.URL)}, nil },
+		"fixed":  fixed["fixed"],
+	}
+	for range 2 {
+		for protocol, fails := range map[string]bool{"panics": true, "fixed": false} {
+			url := "https://example.org/" + protocol
+			err := w.Work(t.Context(), &river.Job[Args]{JobRow: &rivertype.JobRow{}, Args: Args{Protocol: protocol, URL: url, Key: url}})
+			assert.Equal(t, fails, err != nil, "%v", err)
+			if fails {
+				_, ok := errors.AsType[*websync.PanicError](err)
+				assert.True(t, ok, "%v", err)
+			}
+		}
+	}
 }

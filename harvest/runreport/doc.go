@@ -5,7 +5,7 @@
 //	var rec runreport.Recorder
 //	client := fetch.New(store)
 //	client.OnAttempt = rec.Request
-//	h := &harvest.Harvester{Store: store, Fetcher: client, Hooks: rec.Hooks()}
+//	h := &harvest.Harvester{Catalog: store, Fetcher: client, Hooks: rec.Hooks()}
 //	report, err := h.Run(ctx, source)
 //	rec.Add(runreport.Run{Report: report, Err: err})
 //	err = rec.WriteHTML(w)

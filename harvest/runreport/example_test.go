@@ -15,7 +15,7 @@ import (
 // [runreport.Recorder.Request].
 func Example() {
 	rec := &runreport.Recorder{Title: "Harvest of example.org"}
-	h := &harvest.Harvester{Store: memstore.New(), Bodies: harvest.SkipBodies, Hooks: rec.Hooks()}
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New()), Bodies: harvest.SkipBodies, Hooks: rec.Hooks()}
 	source := harvest.Of("https://example.org/list",
 		harvest.Event{Kind: harvest.Put, Resource: websync.Resource{ID: "https://example.org/a"}},
 	)

@@ -67,6 +67,8 @@ func (r *Run) Verdict() string {
 		return "In step: there was nothing to do."
 	case state == InStep:
 		return "In step: the store has what the source lists."
+	case report.Listed() && leftOver(report) == 0: // but some are unasked
+		return "Not in step: too much of what seemed unchanged had changed, and the rest is still to be asked for."
 	case !report.Listed() && leftOver(report) == 0:
 		return "Not in step: a part of the listing could not be read."
 	case !report.Listed():
@@ -97,12 +99,23 @@ func (rec *Recorder) next(r *Run) (steps []step) {
 	if report.Dry && report.Differences() > 0 {
 		add("This run only looked. One that writes would carry out the differences.", "", "")
 	}
+	for _, e := range report.LeftAlone {
+		add("Give the host time: "+page.Shown(e.Error())+".", "", "")
+	}
 	if n := report.Left.Waiting; n > 0 && !report.Dry {
 		text := "Run again: " + page.Plural(n, "resource is", "resources are") + " still to be fetched."
 		if due := report.Left.Next; due.After(report.Ended.Add(time.Second)) {
 			text += " The first is due after " + page.Time(due) + "."
 		}
 		add(text, "", "")
+	}
+	if n := report.Rechecked.Unasked; n > 0 {
+		total := report.Rechecked.Total()
+		add("Tell the publisher: of "+page.Plural(total.Asked, "resource", "resources")+" that seemed unchanged, "+page.Number(total.Wrong)+
+			" had changed. Run again: the next run asks for the other "+page.Number(n)+".", "", "")
+	}
+	if report.Guard != nil && report.Guard.Rule == "bodies" {
+		add("Look at what the server sends now. If the new bodies are right,", either(rec.Approve, "Harvester.Approve"), "accepts them.")
 	}
 	if n := report.Left.Withheld; n > 0 {
 		add("Look at "+page.Plural(n, "resource", "resources")+" that the source no longer lists. If it is right that they go,",
@@ -205,7 +218,7 @@ func (rec *Recorder) Add(r Run) {
 		}
 	}
 	if report.Guard != nil {
-		f.guard = page.Shown(report.Guard.Message)
+		f.guard = page.Shown(report.Guard.Sentence())
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()

@@ -44,6 +44,15 @@ func TestVerdict(t *testing.T) {
 			[]string{"2 resources have failed too often to be tried again before the source states a change. Harvester.Recheck tries them at once."}},
 		"withheld": {Run{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Withheld: 1}}, NotInStep, "Not in step: work is left for the next run.",
 			[]string{"Look at 1 resource that the source no longer lists. If it is right that they go, Harvester.Approve deletes them."}},
+		"lagging": {Run{}, &harvest.Report{Complete: true, Touched: 1, Left: harvest.TaskCounts{Lagging: 3}}, InStep, "In step: the store has what the source lists.", nil},
+		"not believed": {Run{}, &harvest.Report{Complete: true, Rechecked: harvest.Rechecks{Times: harvest.Recheck{Asked: 60, Wrong: 4}, Unasked: 8120}}, NotInStep,
+			"Not in step: too much of what seemed unchanged had changed, and the rest is still to be asked for.",
+			[]string{"Tell the publisher: of 60 resources that seemed unchanged, 4 had changed. Run again: the next run asks for the other 8,120."}},
+		"equal bodies": {Run{}, &harvest.Report{Complete: true, Withheld: 3, Left: harvest.TaskCounts{Waiting: 3}, Guard: &harvest.GuardError{Rule: "bodies"}}, NotInStep,
+			"Not in step: work is left for the next run.", []string{
+				"Run again: 3 resources are still to be fetched.",
+				"Look at what the server sends now. If the new bodies are right, Harvester.Approve accepts them.",
+			}},
 		"skipped": {Run{}, &harvest.Report{Complete: true, Skipped: 2}, NotInStep, "Not in step: a part of the listing could not be read.",
 			[]string{"2 entries of the listing could not be read: tell the publisher. Harvester.AcceptSkipped does without them."}},
 		"skipped, accepted": {Run{}, &harvest.Report{Complete: true, Skipped: 2, AcceptSkipped: true}, InStep, "In step: there was nothing to do.", nil},
@@ -55,6 +64,11 @@ func TestVerdict(t *testing.T) {
 			}},
 		"clock": {Run{}, &harvest.Report{LogAhead: ended}, NotInStep, "Not in step: a part of the listing could not be read.",
 			[]string{"Check the clock: the last entry of the store's log has the time 2026-01-02 03:04:05 UTC."}},
+		"a host left alone": {Run{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Waiting: 2}, LeftAlone: []*harvest.LeftAloneError{
+			{Host: "https://h", Refusals: 5, Status: 429, RetryAt: ended}}}, NotInStep, "Not in step: work is left for the next run.", []string{
+			"Give the host time: https://h refused 5 requests in a row, the last with status 429, and is left alone until the next run, not before 2026-01-02T03:04:05Z.",
+			"Run again: 2 resources are still to be fetched.",
+		}},
 		"interrupted": {Run{Interrupted: true, Err: context.Canceled}, &harvest.Report{}, Interrupted, "Interrupted.", []string{"Run again."}},
 		"interrupted, kept": {Run{Interrupted: true, Lasts: true, Err: context.Canceled}, &harvest.Report{}, Interrupted, "Interrupted: the next run goes on from here.",
 			[]string{"Run again: the next run goes on where this one was interrupted."}},

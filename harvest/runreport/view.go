@@ -236,7 +236,7 @@ var shownOutcomes = []struct {
 	{harvest.OutcomeUnchanged, "unchanged", "the store already had it"},
 	{harvest.OutcomeHistory, "history", "the store has something later"},
 	{harvest.OutcomeDeferred, "deferred", "to be fetched by a later run"},
-	{harvest.OutcomeWithheld, "withheld", "deletions that were not carried out, because they may be wrong"},
+	{harvest.OutcomeWithheld, "withheld", "deletions and new bodies that were not accepted, because they may be wrong"},
 	{harvest.OutcomeGone, "gone", "listed, but removed by the server"},
 	{harvest.OutcomeFailed, "failed", "could not be fetched"},
 }

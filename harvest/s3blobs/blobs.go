@@ -12,7 +12,7 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
-	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/harvest"
 )
 
 // Blobs are the objects below a prefix of a bucket. It is safe for concurrent use.
@@ -27,7 +27,7 @@ type Blobs struct {
 	prefix string
 }
 
-var _ kvstore.Blobs = (*Blobs)(nil)
+var _ harvest.Blobs = (*Blobs)(nil)
 
 // New returns the Blobs below prefix in bucket. The client's settings decide about
 // addresses, credentials and time limits.
@@ -53,7 +53,7 @@ func (b *Blobs) wrap(what, name string, err error) error {
 	return fmt.Errorf("s3blobs: %s %s/%s%s: %w", what, b.bucket, b.prefix, name, err)
 }
 
-// OpenBlob implements [kvstore.Blobs].
+// OpenBlob implements [harvest.Blobs].
 func (b *Blobs) OpenBlob(ctx context.Context, name string) (io.ReadSeekCloser, error) {
 	object, err := b.core.Client.GetObject(ctx, b.bucket, b.prefix+name, minio.GetObjectOptions{})
 	if err != nil {
@@ -65,7 +65,7 @@ func (b *Blobs) OpenBlob(ctx context.Context, name string) (io.ReadSeekCloser, e
 	return object, nil
 }
 
-// RemoveBlob implements [kvstore.Blobs].
+// RemoveBlob implements [harvest.Blobs].
 func (b *Blobs) RemoveBlob(ctx context.Context, name string) error {
 	err := b.core.RemoveObject(ctx, b.bucket, b.prefix+name, minio.RemoveObjectOptions{})
 	if err = b.wrap("remove", name, err); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -75,7 +75,7 @@ func (b *Blobs) RemoveBlob(ctx context.Context, name string) error {
 	return b.wrap("remove the parts of", name, err)
 }
 
-// ListBlobs implements [kvstore.Blobs].
+// ListBlobs implements [harvest.Blobs].
 func (b *Blobs) ListBlobs(ctx context.Context, fn func(name string, modified time.Time) bool) error {
 	ctx, cancel := context.WithCancel(ctx) // ends the requests of a listing that is not read to its end
 	defer cancel()

@@ -13,23 +13,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/s3blobs"
-	"github.com/websync-go/websync/harvest/storetest"
+	"github.com/websync-go/websync/internal/catalogsuite"
 )
 
-func newStore(t testing.TB) *kvstore.Store {
-	s := memstore.New()
+func newStore(t testing.TB) *harvest.Catalog {
+	s := harvest.NewCatalog(memstore.New())
 	s.ChunkSize = 4 << 10
 	s.Blobs, _ = newBlobs(t)
 	return s
 }
 
 func TestConformance(t *testing.T) {
-	storetest.Run(t, storetest.Options{
-		Open: func(t testing.TB) harvest.Store { return newStore(t) },
-		OpenClock: func(t testing.TB, now func() time.Time) harvest.Store {
+	catalogsuite.Run(t, catalogsuite.Options{
+		Open: func(t testing.TB) catalogsuite.Store { return newStore(t) },
+		OpenClock: func(t testing.TB, now func() time.Time) catalogsuite.Store {
 			s := newStore(t)
 			s.Now = now
 			return s

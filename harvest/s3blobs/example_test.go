@@ -4,6 +4,7 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/s3blobs"
 )
@@ -18,6 +19,6 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	store.Blobs = s3blobs.New(client, "laws", "bodies/")
 }

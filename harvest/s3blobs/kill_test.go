@@ -13,7 +13,6 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/s3blobs"
 )
@@ -25,7 +24,7 @@ const leaveEnv = "WEBSYNC_S3_LEAVE"
 // leave writes one body of two parts and a bit that it doesn't end, and bodies that it
 // ends; it prints a line after each and waits to be killed.
 func leave() {
-	s := memstore.New()
+	s := harvest.NewCatalog(memstore.New())
 	s.ChunkSize = 4 << 10
 	blobs := s3blobs.New(client(), bucket, os.Getenv(leaveEnv))
 	blobs.PartSize = 5 << 20
@@ -51,7 +50,7 @@ func leave() {
 // has left, and nothing else.
 func TestKilled(t *testing.T) {
 	blobs, prefix := newBlobs(t)
-	s := memstore.New()
+	s := harvest.NewCatalog(memstore.New())
 	s.ChunkSize = 4 << 10
 	s.Blobs = blobs
 	kept := noise(6 << 20)
@@ -86,7 +85,7 @@ func TestKilled(t *testing.T) {
 }
 
 // commit stores a record with a body.
-func commit(t *testing.T, s *kvstore.Store, data []byte) (key websync.Digest) {
+func commit(t *testing.T, s *harvest.Catalog, data []byte) (key websync.Digest) {
 	w, err := s.NewBody(t.Context())
 	require.NoError(t, err)
 	_, err = w.Write(data)

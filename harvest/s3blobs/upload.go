@@ -9,7 +9,7 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// CreateBlob implements [kvstore.Blobs].
+// CreateBlob implements [harvest.Blobs].
 func (b *Blobs) CreateBlob(ctx context.Context, name string) (io.WriteCloser, error) {
 	return &upload{b: b, ctx: ctx, name: name}, nil
 }

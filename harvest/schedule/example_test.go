@@ -16,7 +16,7 @@ func Example() {
 	ctx, cancel := context.WithCancel(context.Background())
 	left := 2
 	scheduler := &schedule.Scheduler{
-		Harvester: &harvest.Harvester{Store: memstore.New()},
+		Harvester: &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New())},
 		Entries: []schedule.Entry{
 			{Source: set("https://law.example/", 3), Every: 6 * time.Hour},
 			{Source: set("https://court.example/", 2), Daily: []time.Duration{3*time.Hour + 30*time.Minute}},

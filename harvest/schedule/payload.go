@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/guard"
 )
 
 // A PayloadSource is a Source that can read the content of notices, for example a
@@ -14,7 +16,7 @@ type PayloadSource interface {
 
 	// Payload returns a Source with the same Key that yields what body lists. It does no
 	// I/O, and may keep body, which nobody changes. The error says why body cannot be
-	// used.
+	// used; a panic counts as one.
 	//
 	// The Scheduler runs that Source once, at any time after the call. The run must be
 	// safe although payloads get lost, come late, come twice or in another order: it
@@ -64,7 +66,14 @@ var errNotWhole = errors.New("the payload was not applied wholly")
 
 // apply runs what a payload lists, and reports whether nothing of it is left to do.
 func (s *Scheduler) apply(ctx context.Context, t *turn, body []byte) bool {
-	src, err := t.Source.(PayloadSource).Payload(body)
+	var src harvest.Source
+	err := guard.Call("the Source", func() (err error) {
+		src, err = t.Source.(PayloadSource).Payload(body)
+		return err
+	})
+	if caught, ok := errors.AsType[*websync.PanicError](err); ok {
+		s.log.Error("schedule: panic", "source", t.key, "error", err, "stack", string(caught.Stack))
+	}
 	if err == nil {
 		var report *harvest.Report
 		report, err = s.harvest(ctx, t, src)

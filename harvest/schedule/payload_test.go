@@ -27,8 +27,11 @@ func (s readable) Events(context.Context, *harvest.Run) iter.Seq2[harvest.Event,
 }
 
 func (s readable) Payload(body []byte) (harvest.Source, error) {
-	if string(body) == "bad" {
+	switch string(body) {
+	case "bad":
 		return nil, errors.New("not for this source")
+	case "panic":
+		panic("on purpose")
 	}
 	return content{s, string(body)}, nil
 }
@@ -120,6 +123,7 @@ func TestWhenThePayloadIsNotEnough(t *testing.T) {
 	}{
 		"an empty one":         {"", nil, []string{"lists 0s"}},
 		"of no use":            {"bad", nil, []string{"lists 0s"}},
+		"a panic":              {"panic", nil, []string{"lists 0s"}},
 		"an error":             {"a", func(string) (*harvest.Report, error) { return new(harvest.Report), errors.New("no baseline") }, []string{"a 0s", "lists 0s"}},
 		"no report":            {"a", func(string) (*harvest.Report, error) { return nil, nil }, []string{"a 0s", "lists 0s"}},
 		"a problem":            {"a", report(func(r *harvest.Report) { r.Complete = false }), []string{"a 0s", "lists 0s"}},

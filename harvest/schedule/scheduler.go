@@ -92,7 +92,7 @@ type plan struct {
 
 // Check returns an error if the settings are not valid.
 func (s *Scheduler) Check() error {
-	if s.Harvester == nil || s.Harvester.Store == nil {
+	if s.Harvester == nil || s.Harvester.Catalog == nil {
 		return errors.New("schedule: Scheduler.Harvester must be set, and have a Store")
 	}
 	return checkAll(nil, s.Entries)
@@ -328,7 +328,7 @@ const statePrefix = "schedule/"
 // read returns what the State holds of an entry.
 func (s *Scheduler) read(ctx context.Context, t *turn) (stored []byte, err error) {
 	err = s.persist(ctx, t, func() error {
-		stored, err = s.Harvester.Store.State(ctx, statePrefix+t.key)
+		stored, err = s.Harvester.Catalog.State(ctx, statePrefix+t.key)
 		return err
 	})
 	return stored, err
@@ -436,11 +436,11 @@ func (s *Scheduler) save(ctx context.Context, t *turn, p plan) error {
 	key, old := statePrefix+t.key, t.stored
 	err = s.persist(ctx, t, func() error {
 		for {
-			err := s.Harvester.Store.Swap(ctx, key, old, stored)
+			err := s.Harvester.Catalog.Swap(ctx, key, old, stored)
 			if !errors.Is(err, websync.ErrConflict) {
 				return err
 			}
-			if old, err = s.Harvester.Store.State(ctx, key); err != nil {
+			if old, err = s.Harvester.Catalog.State(ctx, key); err != nil {
 				return err
 			}
 		}

@@ -77,7 +77,7 @@ func scheduler(run func(context.Context, harvest.Source) (*harvest.Report, error
 		e := &entries[i]
 		e.Every, e.Jitter = cmp.Or(e.Every, -1), cmp.Or(e.Jitter, -1)
 	}
-	return &Scheduler{Harvester: &harvest.Harvester{Store: memstore.New()}, Entries: entries, run: run}
+	return &Scheduler{Harvester: &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New())}, Entries: entries, run: run}
 }
 
 // during runs a loop while f runs.
@@ -312,7 +312,7 @@ func TestErrorOfACancelledRun(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	store := &harvest.Harvester{Store: memstore.New()}
+	store := &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New())}
 	a := Entry{Source: harvest.Of("https://user:secret@example.org/a")}
 	for name, tt := range map[string]struct {
 		s    *Scheduler
@@ -389,14 +389,14 @@ func TestTwoProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		running, total := make(map[string]int), 0
-		store := memstore.New()
+		store := harvest.NewCatalog(memstore.New())
 		process := func() *Scheduler {
 			var entries []Entry
 			for i := range 20 {
 				entries = append(entries, Entry{Source: harvest.Of(fmt.Sprintf("https://%d.example/", i)), Every: time.Hour})
 			}
 			s := scheduler(nil, entries...)
-			s.Harvester.Store = store
+			s.Harvester.Catalog = store
 			s.run = func(ctx context.Context, src harvest.Source) (*harvest.Report, error) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -524,7 +524,7 @@ func (s slow) Events(ctx context.Context, _ *harvest.Run) iter.Seq2[harvest.Even
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var hooked int
-		h := &harvest.Harvester{Store: memstore.New(), Bodies: harvest.SkipBodies, Hooks: &harvest.Hooks{Commit: func(context.Context, harvest.CommitInfo) { hooked++ }}}
+		h := &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New()), Bodies: harvest.SkipBodies, Hooks: &harvest.Hooks{Commit: func(context.Context, harvest.CommitInfo) { hooked++ }}}
 		var errs []error
 		var took []time.Duration
 		s := &Scheduler{Harvester: h, Stall: 10 * time.Minute, Entries: []Entry{{Source: slow{events: 20, pause: 9 * time.Minute}}},
@@ -548,7 +548,7 @@ func TestStoreFails(t *testing.T) {
 		r := newScheduler(seen)
 		r.Entries[0].Every = time.Hour
 		store := &broken{Store: memstore.New()}
-		r.Harvester.Store = store
+		r.Harvester.Catalog = harvest.NewCatalog(store)
 		fail := func(err error) { store.err.Store(&err) }
 		fail(errDown)
 		done := make(chan error, 1)
@@ -588,7 +588,7 @@ func TestStoreFails(t *testing.T) {
 		store := &broken{Store: memstore.New()}
 		store.err.Store(&final)
 		r := newScheduler(new(runs))
-		r.Harvester.Store = store
+		r.Harvester.Catalog = harvest.NewCatalog(store)
 		assert.ErrorIs(t, r.Run(t.Context()), final)
 	}
 }
@@ -610,18 +610,18 @@ func (b *broken) ask() error {
 	return nil
 }
 
-func (b *broken) State(ctx context.Context, key string) ([]byte, error) {
-	if err := b.ask(); err != nil {
-		return nil, err
-	}
-	return b.Store.State(ctx, key)
-}
-
-func (b *broken) Swap(ctx context.Context, key string, old, new []byte) error {
+func (b *broken) View(ctx context.Context, fn func(harvest.Reader) error) error {
 	if err := b.ask(); err != nil {
 		return err
 	}
-	return b.Store.Swap(ctx, key, old, new)
+	return b.Store.View(ctx, fn)
+}
+
+func (b *broken) Update(ctx context.Context, fn func(harvest.Tx) error) error {
+	if err := b.ask(); err != nil {
+		return err
+	}
+	return b.Store.Update(ctx, fn)
 }
 
 // TestAdd: sources that become known later run, and are noticed, like the others.
@@ -654,5 +654,57 @@ func TestAdd(t *testing.T) {
 		require.NoError(t, s.Add(Entry{Source: harvest.Of("new")}), "it was not added")
 		require.ErrorContains(t, s.Add(Entry{}), "Entry.Source must be set")
 		require.ErrorContains(t, new(Scheduler).Add(late), "Scheduler.Harvester must be set")
+	})
+}
+
+// A panicking is a Source that panics, in Events or in Get.
+type panicking struct {
+	harvest.Source
+	lists bool
+}
+
+func (p panicking) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
+	if p.lists {
+		panic("on purpose")
+	}
+	return p.Source.Events(ctx, run)
+}
+
+func (p panicking) Get(context.Context, *harvest.Job) error { panic("on purpose") }
+
+// TestSourcesThatPanic: the other sources run, also later.
+func TestSourcesThatPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		of := func(key string) harvest.Source {
+			e := harvest.Event{Kind: harvest.Put, Resource: websync.Resource{ID: key + "/a"}, Open: harvest.OpenBytes([]byte("a"))}
+			e.Resource.Content.Href = key + "/a"
+			return harvest.Of(key, e)
+		}
+		sources := []harvest.Source{panicking{of("https://a.example"), true}, panicking{of("https://b.example"), false}, of("https://c.example")}
+		var mu sync.Mutex
+		ended := map[string][]error{}
+		failed := map[string]int64{}
+		s := &Scheduler{Harvester: &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New())}, Ended: func(src harvest.Source, r *harvest.Report, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			ended[src.Key()] = append(ended[src.Key()], err)
+			failed[src.Key()] += r.Failed
+		}}
+		for _, src := range sources {
+			s.Entries = append(s.Entries, Entry{Source: src, Every: time.Hour, Jitter: -1})
+		}
+		during(t, s.Run, func() { time.Sleep(10*time.Hour + time.Minute) })
+		for _, src := range sources {
+			assert.Greater(t, len(ended[src.Key()]), 5, src.Key())
+		}
+		for _, err := range ended["https://a.example"] {
+			_, ok := errors.AsType[*websync.PanicError](err)
+			assert.True(t, ok, "%v", err)
+		}
+		assert.NoError(t, errors.Join(append(ended["https://b.example"], ended["https://c.example"]...)...))
+		assert.Positive(t, failed["https://b.example"])
+		head, err := s.Harvester.Catalog.Head(t.Context())
+		require.NoError(t, err)
+		assert.EqualValues(t, 1, head.Live["https://c.example"])
 	})
 }

@@ -79,7 +79,7 @@ func eventKinds(s *step) string {
 		"a resource":                 s.Resource.ID != "" && !s.change(),
 		"bytes":                      s.Open != nil && s.Kind != harvest.Put,
 		"a time":                     !s.At.IsZero() && !s.change() && s.Kind != harvest.SnapshotStart,
-		"Complete or Options":        (s.Complete || s.Options != "") && !end,
+		"Complete, Whole or Options": (s.Complete || s.Whole || s.Options != "") && !end,
 		"Skipped":                    s.Skipped != 0 && !end && s.Kind != harvest.Mark,
 		"a negative Skipped":         s.Skipped < 0,
 		"an error":                   s.Err != nil && s.Kind != harvest.Problem,

@@ -42,7 +42,7 @@ func typical(i int, key websync.Digest) harvest.Change {
 
 // fill commits the changes from to up to in batches of 512, with bodies of size bytes if
 // size is not 0.
-func fill(t testing.TB, s *sqlitestore.Store, from, to, size int) {
+func fill(t testing.TB, s *sqlitestore.Catalog, from, to, size int) {
 	ctx := t.Context()
 	claim, err := s.Claim(ctx, "source/s", time.Hour)
 	require.NoError(t, err)
@@ -70,9 +70,9 @@ func fill(t testing.TB, s *sqlitestore.Store, from, to, size int) {
 	require.NoError(t, s.Release(ctx, claim))
 }
 
-func create(t testing.TB) (*sqlitestore.Store, string) {
+func create(t testing.TB) (*sqlitestore.Catalog, string) {
 	file := filepath.Join(t.TempDir(), "store.db")
-	s, err := sqlitestore.Open(t.Context(), file, nil)
+	s, err := sqlitestore.OpenCatalog(t.Context(), file, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s, file
@@ -156,7 +156,7 @@ func BenchmarkOpen(b *testing.B) {
 	fill(b, s, 0, 10_000, 0)
 	require.NoError(b, s.Close())
 	for b.Loop() {
-		s, err := sqlitestore.Open(b.Context(), file, nil)
+		s, err := sqlitestore.OpenCatalog(b.Context(), file, nil)
 		require.NoError(b, err)
 		_, err = s.Head(b.Context())
 		require.NoError(b, err)
@@ -178,7 +178,7 @@ func BenchmarkCompact(b *testing.B) {
 		s, file := create(b)
 		fill(b, s, 0, n*2/3, 0)
 		update(b, s, n/3)
-		other, err := sqlitestore.Open(b.Context(), file, nil)
+		other, err := sqlitestore.OpenCatalog(b.Context(), file, nil)
 		require.NoError(b, err)
 		ctx, stop := context.WithCancel(b.Context())
 		peer, peerFile := create(b)
@@ -206,7 +206,7 @@ func BenchmarkCompact(b *testing.B) {
 }
 
 // update changes each of the first n ids once more.
-func update(t testing.TB, s *sqlitestore.Store, n int) {
+func update(t testing.TB, s *sqlitestore.Catalog, n int) {
 	ctx := t.Context()
 	claim, err := s.Claim(ctx, "source/s", time.Hour)
 	require.NoError(t, err)
@@ -239,7 +239,7 @@ func (w *watch) ms(percent int) float64 {
 }
 
 // watchWrites writes until ctx ends.
-func watchWrites(ctx context.Context, s *sqlitestore.Store, wal string) (w watch) {
+func watchWrites(ctx context.Context, s *sqlitestore.Catalog, wal string) (w watch) {
 	var held []byte
 	for ctx.Err() == nil {
 		value := fmt.Append(nil, len(w.took))

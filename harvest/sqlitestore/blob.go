@@ -10,16 +10,16 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/harvest"
 )
 
-var _ kvstore.Blobs = (*db)(nil)
+var _ harvest.Blobs = (*Store)(nil)
 
 // blobDir returns the directory of bodies that are files. They are in subdirectories
 // named by the first two letters of their names.
-func (d *db) blobDir() string { return d.file + ".bodies" }
+func (s *Store) blobDir() string { return s.file + ".bodies" }
 
-func (d *db) blobPath(name string) string { return filepath.Join(d.blobDir(), name[:2], name[2:]) }
+func (s *Store) blobPath(name string) string { return filepath.Join(s.blobDir(), name[:2], name[2:]) }
 
 // makeDir makes a directory durably.
 func makeDir(dir string) error {
@@ -38,10 +38,10 @@ func makeDir(dir string) error {
 	return syncDir(filepath.Dir(dir))
 }
 
-// CreateBlob implements [kvstore.Blobs]. The file has its final name from the start, and
+// CreateBlob implements [harvest.Blobs]. The file has its final name from the start, and
 // becomes visible with the Commit that names it.
-func (d *db) CreateBlob(ctx context.Context, name string) (io.WriteCloser, error) {
-	path := d.blobPath(name)
+func (s *Store) CreateBlob(ctx context.Context, name string) (io.WriteCloser, error) {
+	path := s.blobPath(name)
 	if err := makeDir(filepath.Dir(path)); err != nil {
 		return nil, wrap(err)
 	}
@@ -49,12 +49,12 @@ func (d *db) CreateBlob(ctx context.Context, name string) (io.WriteCloser, error
 	if err != nil {
 		return nil, wrap(err)
 	}
-	return &blobWriter{f, d, ctx}, nil
+	return &blobWriter{f, s, ctx}, nil
 }
 
 type blobWriter struct {
 	*os.File
-	d   *db
+	d   *Store
 	ctx context.Context
 }
 
@@ -69,45 +69,45 @@ func (w *blobWriter) Close() error {
 }
 
 // syncDirs makes the names of new files durable.
-func (d *db) syncDirs() error {
-	d.mu.Lock()
-	dirs := d.unsynced
+func (s *Store) syncDirs() error {
+	s.mu.Lock()
+	dirs := s.unsynced
 	if len(dirs) == 0 { // the map stays the one that others write to
-		d.mu.Unlock()
+		s.mu.Unlock()
 		return nil
 	}
-	d.unsynced = map[string]bool{}
-	d.mu.Unlock()
+	s.unsynced = map[string]bool{}
+	s.mu.Unlock()
 	var err error
 	for dir := range dirs {
 		if err == nil {
 			err = syncDir(dir)
 		}
 		if err != nil { // the next Update tries again
-			d.unsyncedDir(dir)
+			s.unsyncedDir(dir)
 		}
 	}
 	return err
 }
 
-func (d *db) unsyncedDir(dir string) {
-	d.mu.Lock()
-	d.unsynced[dir] = true
-	d.mu.Unlock()
+func (s *Store) unsyncedDir(dir string) {
+	s.mu.Lock()
+	s.unsynced[dir] = true
+	s.mu.Unlock()
 }
 
-// OpenBlob implements [kvstore.Blobs].
-func (d *db) OpenBlob(_ context.Context, name string) (io.ReadSeekCloser, error) {
-	f, err := os.Open(d.blobPath(name))
+// OpenBlob implements [harvest.Blobs].
+func (s *Store) OpenBlob(_ context.Context, name string) (io.ReadSeekCloser, error) {
+	f, err := os.Open(s.blobPath(name))
 	if err != nil {
 		return nil, wrap(err)
 	}
 	return f, nil
 }
 
-// RemoveBlob implements [kvstore.Blobs].
-func (d *db) RemoveBlob(_ context.Context, name string) error {
-	err := os.Remove(d.blobPath(name))
+// RemoveBlob implements [harvest.Blobs].
+func (s *Store) RemoveBlob(_ context.Context, name string) error {
+	err := os.Remove(s.blobPath(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
@@ -118,20 +118,20 @@ func (d *db) RemoveBlob(_ context.Context, name string) error {
 // nobody writes any more.
 const staleAfter = 24 * time.Hour
 
-// blobName matches the names that kvstore makes: base 32, and the owner's name if there
+// blobName matches the names that a Catalog makes: base 32, and the owner's name if there
 // is one.
 var blobName = regexp.MustCompile(`^[a-z2-7]{26}(\.[a-z2-7]{26})?$`)
 
-// ListBlobs implements [kvstore.Blobs]. Files of other names are left alone.
-func (d *db) ListBlobs(ctx context.Context, fn func(name string, modified time.Time) bool) error {
+// ListBlobs implements [harvest.Blobs]. Files of other names are left alone.
+func (s *Store) ListBlobs(ctx context.Context, fn func(name string, modified time.Time) bool) error {
 	more := true
-	err := files(d.blobDir(), func(dir string) bool {
+	err := files(s.blobDir(), func(dir string) bool {
 		if len(dir) != 2 {
 			return true // not a blob
 		}
-		err := files(filepath.Join(d.blobDir(), dir), func(file string) bool {
-			info, err := os.Stat(d.blobPath(dir + file))
-			if err != nil || !blobName.MatchString(dir+file) || d.owner.key() == "" && time.Since(info.ModTime()) < staleAfter {
+		err := files(filepath.Join(s.blobDir(), dir), func(file string) bool {
+			info, err := os.Stat(s.blobPath(dir + file))
+			if err != nil || !blobName.MatchString(dir+file) || s.owner.key() == "" && time.Since(info.ModTime()) < staleAfter {
 				return true
 			}
 			more = ctx.Err() == nil && fn(dir+file, info.ModTime())

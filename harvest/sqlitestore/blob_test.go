@@ -9,7 +9,7 @@ import (
 
 // TestSyncDirs: bodies are finished while Updates make the names of others durable.
 func TestSyncDirs(t *testing.T) {
-	d := &db{unsynced: map[string]bool{}}
+	d := &Store{unsynced: map[string]bool{}}
 	dir := t.TempDir()
 	var group sync.WaitGroup
 	for range 4 {

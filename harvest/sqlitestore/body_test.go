@@ -17,12 +17,11 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 )
 
 // A bench is a Store with a clock and a claim.
 type bench struct {
-	*Store
+	*Catalog
 	t     *testing.T
 	claim *harvest.Claim
 	mu    sync.Mutex
@@ -31,10 +30,11 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	b := &bench{t: t, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), &Options{InlineBody: 100, Now: b.time})
+	s, err := OpenCatalog(t.Context(), filepath.Join(t.TempDir(), "store.db"), nil)
 	require.NoError(t, err)
+	s.ChunkSize, s.Now = 100, b.time
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
-	b.Store = s
+	b.Catalog = s
 	b.claim, err = s.Claim(t.Context(), "source/s", 100*time.Hour)
 	require.NoError(t, err)
 	return b
@@ -271,7 +271,7 @@ func TestCopyWithoutBodies(t *testing.T) {
 		require.NoError(t, err)
 		return file
 	}
-	s, err := Open(t.Context(), copyTo("short.db"), nil)
+	s, err := OpenCatalog(t.Context(), copyTo("short.db"), nil)
 	require.NoError(t, err, "it has no bodies in files")
 	require.NoError(t, s.Close())
 	key := b.put("2", large('x'))
@@ -281,7 +281,7 @@ func TestCopyWithoutBodies(t *testing.T) {
 	assert.ErrorContains(t, err, file+".bodies")
 	assert.NoDirExists(t, file+".owners", "what Open leaves")
 	require.NoError(t, os.CopyFS(file+".bodies", os.DirFS(b.db.blobDir())))
-	s, err = Open(t.Context(), file, nil)
+	s, err = OpenCatalog(t.Context(), file, nil)
 	require.NoError(t, err)
 	defer s.Close()
 	r, err := s.Open(t.Context(), websync.Body{Key: key})
@@ -360,7 +360,7 @@ func TestVacuumBesideCommit(t *testing.T) {
 					b.commit(b.batch("2", key))
 					b.commit(b.batch("1", other))
 				}
-				vacuum := kvstore.New(&stepDB{b.db, step})
+				vacuum := harvest.NewCatalog(&stepDB{b.db, step})
 				vacuum.Now = b.time
 				_, err := vacuum.Vacuum(t.Context(), 0)
 				require.NoError(t, err)
@@ -380,23 +380,23 @@ func TestVacuumBesideCommit(t *testing.T) {
 
 // A stepDB calls step before everything that it does.
 type stepDB struct {
-	*db
+	*Store
 	step func()
 }
 
-func (d *stepDB) View(ctx context.Context, fn func(kvstore.Reader) error) error {
+func (d *stepDB) View(ctx context.Context, fn func(harvest.Reader) error) error {
 	d.step()
-	return d.db.View(ctx, fn)
+	return d.Store.View(ctx, fn)
 }
 
-func (d *stepDB) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
+func (d *stepDB) Update(ctx context.Context, fn func(harvest.Tx) error) error {
 	d.step()
-	return d.db.Update(ctx, fn)
+	return d.Store.Update(ctx, fn)
 }
 
 func (d *stepDB) RemoveBlob(ctx context.Context, name string) error {
 	d.step()
-	return d.db.RemoveBlob(ctx, name)
+	return d.Store.RemoveBlob(ctx, name)
 }
 
 func TestVacuumLeftovers(t *testing.T) {
@@ -443,8 +443,9 @@ func TestVacuumWithoutLocks(t *testing.T) {
 // other.
 func TestBodyLimitsDiffer(t *testing.T) {
 	b := newBench(t)
-	all, err := Open(t.Context(), b.db.file, &Options{InlineBody: -1})
+	all, err := OpenCatalog(t.Context(), b.db.file, nil)
 	require.NoError(t, err)
+	all.ChunkSize = -1
 	defer all.Close()
 	inline := func() harvest.BodyWriter {
 		w, err := all.NewBody(t.Context())

@@ -11,7 +11,7 @@ import (
 
 	"zombiezen.com/go/sqlite"
 
-	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/harvest"
 )
 
 // readers is the number of connections that read.
@@ -26,8 +26,8 @@ const (
 	writerTimeout = 5 * time.Millisecond
 )
 
-// A db is the ordered key-value store that kvstore works on.
-type db struct {
+// A Store is one SQLite file, with long bodies beside it.
+type Store struct {
 	file  string // absolute, without symbolic links
 	info  os.FileInfo
 	cache int
@@ -48,14 +48,14 @@ type db struct {
 }
 
 var (
-	_ kvstore.DB     = (*db)(nil)
-	_ kvstore.Owners = (*db)(nil)
-	_ kvstore.Rester = (*db)(nil)
+	_ harvest.Store  = (*Store)(nil)
+	_ harvest.Owners = (*Store)(nil)
+	_ harvest.Rester = (*Store)(nil)
 )
 
-// View implements [kvstore.DB].
-func (d *db) View(ctx context.Context, fn func(kvstore.Reader) error) error {
-	return d.withReader(ctx, func(c *conn) error {
+// View implements [harvest.Store].
+func (s *Store) View(ctx context.Context, fn func(harvest.Reader) error) error {
+	return s.withReader(ctx, func(c *conn) error {
 		if err := c.run(c.begin); err != nil {
 			return wrap(err)
 		}
@@ -63,11 +63,11 @@ func (d *db) View(ctx context.Context, fn func(kvstore.Reader) error) error {
 	})
 }
 
-// Rest implements [kvstore.Rester]. It copies what the write-ahead log has to the
+// Rest implements [harvest.Rester]. It copies what the write-ahead log has to the
 // database, which does not keep others from writing: SQLite would have the Commit of
 // another process do it, and that would take long after the large Updates of maintenance.
-func (d *db) Rest(ctx context.Context) error {
-	return d.withReader(ctx, func(c *conn) error {
+func (s *Store) Rest(ctx context.Context) error {
+	return s.withReader(ctx, func(c *conn) error {
 		_, err := c.pragma("wal_checkpoint(PASSIVE)")
 		if busy(err) { // another connection is copying
 			err = nil
@@ -77,68 +77,78 @@ func (d *db) Rest(ctx context.Context) error {
 }
 
 // withReader calls fn with a connection that reads, and ends its transaction.
-func (d *db) withReader(ctx context.Context, fn func(*conn) error) error {
-	if err := d.acquire(ctx, d.reading); err != nil {
+func (s *Store) withReader(ctx context.Context, fn func(*conn) error) (err error) {
+	if err := s.acquire(ctx, s.reading); err != nil {
 		return wrap(err)
 	}
-	defer func() { <-d.reading }()
-	c, err := d.reader(ctx)
+	defer func() { <-s.reading }()
+	c, err := s.reader(ctx)
 	if err != nil {
 		return wrap(err)
 	}
-	err = fn(c)
+	defer func() { err = s.release(c, err) }() // also if fn panics
+	return fn(c)
+}
+
+// release ends the transaction of a connection that reads. It returns err, the error of
+// its use, and its own.
+func (s *Store) release(c *conn, err error) error {
 	c.arena = c.arena[:0]
 	if !c.AutocommitEnabled() {
 		if end := c.end(); end != nil {
 			return errors.Join(err, wrap(end), c.Close()) // the connection may be in a transaction
 		}
 	}
-	d.mu.Lock()
-	d.idle = append(d.idle, c)
-	d.mu.Unlock()
+	s.mu.Lock()
+	s.idle = append(s.idle, c)
+	s.mu.Unlock()
 	return err
 }
 
-// Update implements [kvstore.DB]. It is durable when Update returns.
-func (d *db) Update(ctx context.Context, fn func(kvstore.Tx) error) error {
-	if err := d.acquire(ctx, d.writing); err != nil {
+// Update implements [harvest.Store]. It is durable when Update returns.
+func (s *Store) Update(ctx context.Context, fn func(harvest.Tx) error) error {
+	if err := s.acquire(ctx, s.writing); err != nil {
 		return wrap(err)
 	}
-	defer func() { <-d.writing }()
-	c := d.writer
-	if err := d.patiently(ctx, func() error { return c.run(c.beginWrite) }); err != nil {
+	defer func() { <-s.writing }()
+	c := s.writer
+	if err := s.patiently(ctx, func() error { return c.run(c.beginWrite) }); err != nil {
 		return wrap(err)
 	}
+	applied := false
+	defer func() { // also if fn panics
+		if !applied {
+			c.end() // its error is ignored: SQLite may have rolled back already
+		}
+		c.arena = c.arena[:0]
+	}()
 	err := fn(c)
 	if err == nil {
-		err = wrap(errors.Join(d.syncDirs(), d.checkInPlace()))
+		err = wrap(errors.Join(s.syncDirs(), s.checkInPlace()))
 	}
 	if err == nil {
 		err = wrap(c.run(c.commit))
 	}
-	if err != nil {
-		c.end() // its error is ignored: SQLite may have rolled back already
-	}
-	c.arena = c.arena[:0]
+	applied = err == nil
 	return err
 }
 
 // checkInPlace refuses to write to a file that was removed or renamed: SQLite would not
 // notice, and what it writes would be lost when the file is closed.
-func (d *db) checkInPlace() error {
-	info, err := os.Stat(d.file)
-	if err == nil && !os.SameFile(info, d.info) {
-		err = fmt.Errorf("%s was replaced by another file while it was open", d.file)
+func (s *Store) checkInPlace() error {
+	info, err := os.Stat(s.file)
+	if err == nil && !os.SameFile(info, s.info) {
+		err = fmt.Errorf("%s was replaced by another file while it was open", s.file)
 	}
 	return err
 }
 
 // patiently repeats f while another process has the database locked.
-func (d *db) patiently(ctx context.Context, f func() error) error {
+func (s *Store) patiently(ctx context.Context, f func() error) error {
 	start := time.Now()
 	for {
 		err := f()
-		if !busy(err) || d.wait > 0 && time.Since(start) > d.wait {
+		if !busy(err) || s.wait > 0 && time.Since(start) > s.wait {
 			return err
 		}
 		select {
@@ -152,35 +162,35 @@ func (d *db) patiently(ctx context.Context, f func() error) error {
 func busy(err error) bool { return sqlite.ErrCode(err).ToPrimary() == sqlite.ResultBusy }
 
 // acquire takes a token of sem.
-func (d *db) acquire(ctx context.Context, sem chan struct{}) error {
+func (s *Store) acquire(ctx context.Context, sem chan struct{}) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	select {
-	case <-d.closed:
+	case <-s.closed:
 		return os.ErrClosed
 	default:
 	}
 	select {
 	case sem <- struct{}{}:
 		return nil
-	case <-d.closed:
+	case <-s.closed:
 		return os.ErrClosed
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (d *db) reader(ctx context.Context) (*conn, error) {
-	d.mu.Lock()
-	if n := len(d.idle); n > 0 {
-		c := d.idle[n-1]
-		d.idle = d.idle[:n-1]
-		d.mu.Unlock()
+func (s *Store) reader(ctx context.Context) (*conn, error) {
+	s.mu.Lock()
+	if n := len(s.idle); n > 0 {
+		c := s.idle[n-1]
+		s.idle = s.idle[:n-1]
+		s.mu.Unlock()
 		return c, nil
 	}
-	d.mu.Unlock()
-	c, err := d.connect(ctx, sqlite.OpenReadWrite, d.cache/2/readers, "query_only = on")
+	s.mu.Unlock()
+	c, err := s.connect(ctx, sqlite.OpenReadWrite, s.cache/2/readers, "query_only = on")
 	if err != nil {
 		return nil, err
 	}
@@ -190,28 +200,28 @@ func (d *db) reader(ctx context.Context) (*conn, error) {
 	return c, nil
 }
 
-func (d *db) close() error {
-	close(d.closed)
-	d.writing <- struct{}{} // never released
+func (s *Store) close() error {
+	close(s.closed)
+	s.writing <- struct{}{} // never released
 	for range readers {
-		d.reading <- struct{}{}
+		s.reading <- struct{}{}
 	}
 	var errs []error
-	for _, c := range d.idle {
+	for _, c := range s.idle {
 		errs = append(errs, c.Close())
 	}
-	errs = append(errs, d.writer.Close(), d.owner.close())
+	errs = append(errs, s.writer.Close(), s.owner.close())
 	return errors.Join(errs...)
 }
 
-// Owner implements [kvstore.Owners].
-func (d *db) Owner() string { return d.owner.key() }
+// Owner implements [harvest.Owners].
+func (s *Store) Owner() string { return s.owner.key() }
 
-// Dead implements [kvstore.Owners].
-func (d *db) Dead(owner string) bool { return d.owner.dead(owner) }
+// Dead implements [harvest.Owners].
+func (s *Store) Dead(owner string) bool { return s.owner.dead(owner) }
 
 // A conn is one connection with its prepared statements. In a transaction it is a
-// [kvstore.Tx].
+// [harvest.Tx].
 type conn struct {
 	*sqlite.Conn
 	begin, beginWrite, commit, rollback *sqlite.Stmt
@@ -225,9 +235,9 @@ type conn struct {
 // connect returns a connection with a cache of the given number of bytes. The settings
 // make SQLite read the schema, so it may have to wait for a process that locks the
 // database as it closes it.
-func (d *db) connect(ctx context.Context, mode sqlite.OpenFlags, cache int, pragmas ...string) (c *conn, err error) {
-	err = d.patiently(ctx, func() error {
-		opened, err := sqlite.OpenConn(d.file, mode)
+func (s *Store) connect(ctx context.Context, mode sqlite.OpenFlags, cache int, pragmas ...string) (c *conn, err error) {
+	err = s.patiently(ctx, func() error {
+		opened, err := sqlite.OpenConn(s.file, mode)
 		if err != nil {
 			return err
 		}
@@ -350,7 +360,7 @@ func (c *conn) column(s *sqlite.Stmt, i int) []byte {
 	return b
 }
 
-// Get implements [kvstore.Reader].
+// Get implements [harvest.Reader].
 func (c *conn) Get(key []byte) (value []byte, err error) {
 	get, long := c.get, true
 	if isLog(key) {
@@ -386,8 +396,8 @@ func (c *conn) value(s *sqlite.Stmt, i int) (value []byte, err error) {
 	return value, errors.Join(err, c.getLong.Reset())
 }
 
-// Scan implements [kvstore.Reader].
-func (c *conn) Scan(from, to []byte, fn func(key, value []byte) bool) error {
+// Scan implements [harvest.Reader].
+func (c *conn) Scan(from, to []byte, _ int, fn func(key, value []byte) bool) error {
 	for _, part := range [...]struct {
 		from, to []byte // of the keys
 		scan     func(from, to []byte, fn func(key, value []byte) bool) (more bool, err error)
@@ -410,6 +420,7 @@ func (c *conn) Scan(from, to []byte, fn func(key, value []byte) bool) error {
 }
 
 func (c *conn) scanKV(from, to []byte, fn func(key, value []byte) bool) (more bool, err error) {
+	defer func() { err = errors.Join(err, c.scan.Reset()) }()
 	c.scan.BindBytes(1, from)
 	c.scan.BindBytes(2, to)
 	row, err := c.scan.Step()
@@ -423,10 +434,11 @@ func (c *conn) scanKV(from, to []byte, fn func(key, value []byte) bool) (more bo
 			row, err = c.scan.Step()
 		}
 	}
-	return more, errors.Join(err, c.scan.Reset())
+	return more, err
 }
 
 func (c *conn) scanLogKeys(from, to []byte, fn func(key, value []byte) bool) (more bool, err error) {
+	defer func() { err = errors.Join(err, c.scanLog.Reset()) }()
 	c.scanLog.BindInt64(1, logBound(from))
 	c.scanLog.BindInt64(2, logBound(to))
 	row, err := c.scanLog.Step()
@@ -436,10 +448,10 @@ func (c *conn) scanLogKeys(from, to []byte, fn func(key, value []byte) bool) (mo
 			row, err = c.scanLog.Step()
 		}
 	}
-	return more, errors.Join(err, c.scanLog.Reset())
+	return more, err
 }
 
-// Set implements [kvstore.Tx].
+// Set implements [harvest.Tx].
 func (c *conn) Set(key, value []byte) error {
 	if isLog(key) {
 		n, ok := logRow(key)
@@ -465,7 +477,7 @@ func (c *conn) Set(key, value []byte) error {
 	return wrap(c.run(c.set))
 }
 
-// Delete implements [kvstore.Tx].
+// Delete implements [harvest.Tx].
 func (c *conn) Delete(key []byte) error {
 	if n, ok := logRow(key); ok {
 		c.removeLog.BindInt64(1, n)

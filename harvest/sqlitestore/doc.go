@@ -4,15 +4,15 @@
 //	store, err := sqlitestore.Open(ctx, "harvest.db", nil)
 //	…
 //	defer store.Close()
-//
-// It is package kvstore on tables of SQLite.
+//	catalog := harvest.NewCatalog(store)
 //
 // # Files
 //
 // The files of a Store named FILE are
 //
 //   - FILE, the database, and while it is open FILE-wal and FILE-shm, which belong to it;
-//   - FILE.bodies, a directory with the bodies that are longer than [Options.InlineBody].
+//   - FILE.bodies, a directory with the bodies that are longer than the ChunkSize of their
+//     [harvest.Catalog], by default 16 KiB.
 //     The database knows which file is which. Shorter bodies are in the database;
 //   - FILE.owners, a directory with one small locked file for each open Store. It is gone
 //     when all are closed.

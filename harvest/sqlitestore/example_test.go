@@ -7,14 +7,13 @@ import (
 	"log"
 	"os"
 	"path/filepath"
-	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
 )
 
-// What one Store has committed another one finds, in this process or in the next.
+// What is harvested into a file is found there by this process or by the next.
 func ExampleOpen() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "example")
@@ -32,11 +31,12 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	defer store.Close()
-	for item, err := range store.Resources(ctx, websync.Range{}) {
+	catalog := harvest.NewCatalog(store)
+	for item, err := range catalog.Resources(ctx, websync.Range{}) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		body, err := store.Open(ctx, item.Bodies[0])
+		body, err := catalog.Open(ctx, item.Bodies[0])
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -47,33 +47,17 @@ func ExampleOpen() {
 	// Output: 1 https://example.com/: Hello.
 }
 
-// keep commits one resource with its body, as a Harvester does.
+// keep harvests one resource with its body.
 func keep(ctx context.Context, file string) error {
 	store, err := sqlitestore.Open(ctx, file, nil)
 	if err != nil {
 		return err
 	}
 	defer store.Close()
-	claim, err := store.Claim(ctx, "source/example", time.Minute)
-	if err != nil {
-		return err
-	}
-	w, err := store.NewBody(ctx)
-	if err != nil {
-		return err
-	}
-	defer w.Discard()
-	io.WriteString(w, "Hello.")
-	key, _, err := w.Finish()
-	if err != nil {
-		return err
-	}
-	b := harvest.NewBatch("example")
-	b.Bodies = []harvest.BodyWriter{w}
-	b.Puts = []harvest.Change{{Record: harvest.Record{Item: websync.Item{
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(store)}
+	_, err = h.Run(ctx, harvest.Of("example", harvest.Event{
 		Resource: websync.Resource{ID: "https://example.com/"},
-		Bodies:   []websync.Body{{Name: "content", Key: key}},
-	}}}}
-	_, err = store.Commit(ctx, claim, b)
+		Open:     harvest.OpenBytes([]byte("Hello.")),
+	}))
 	return err
 }

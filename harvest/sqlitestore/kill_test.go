@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 
 // commitForever prints the last number after each Commit.
 func commitForever(ctx context.Context, file string) error {
-	s, err := sqlitestore.Open(ctx, file, nil)
+	s, err := sqlitestore.OpenCatalog(ctx, file, nil)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func commitForever(ctx context.Context, file string) error {
 
 // nextBatch creates some ids with bodies, short and long, and updates an old one. The
 // titles are the numbers.
-func nextBatch(ctx context.Context, s *sqlitestore.Store, head websync.Head) (*harvest.Batch, error) {
+func nextBatch(ctx context.Context, s *sqlitestore.Catalog, head websync.Head) (*harvest.Batch, error) {
 	b := harvest.NewBatch("k")
 	put := func(id string, base websync.Seq) error {
 		seq := int(head.Last) + len(b.Puts) + 1
@@ -144,7 +144,7 @@ func TestKill(t *testing.T) {
 	epoch, least := uint64(0), 0
 	for range rounds {
 		least = max(least, killed(t, file))
-		s, err := sqlitestore.Open(t.Context(), file, nil)
+		s, err := sqlitestore.OpenCatalog(t.Context(), file, nil)
 		require.NoError(t, err)
 		claim, err := s.Claim(t.Context(), "source/k", time.Hour)
 		require.NoError(t, err, "the claim of a process that is dead")
@@ -164,7 +164,7 @@ func TestKill(t *testing.T) {
 }
 
 // checkLog returns the last number.
-func checkLog(t *testing.T, s *sqlitestore.Store) int {
+func checkLog(t *testing.T, s *sqlitestore.Catalog) int {
 	t.Helper()
 	head, err := s.Head(t.Context())
 	require.NoError(t, err)
@@ -194,7 +194,7 @@ func checkLog(t *testing.T, s *sqlitestore.Store) int {
 }
 
 // checkBodies reads all bodies, and fails if there are files that no record names.
-func checkBodies(t *testing.T, s *sqlitestore.Store, file string) {
+func checkBodies(t *testing.T, s *sqlitestore.Catalog, file string) {
 	t.Helper()
 	large := 0
 	for it, err := range s.Resources(t.Context(), websync.Range{}) {

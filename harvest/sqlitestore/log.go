@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/harvest"
 )
 
 // A row of the log's table has the number generation<<seqBits + seq.
@@ -14,12 +14,12 @@ const (
 )
 
 // All keys of the log are between these two.
-var logFrom, logTo = []byte{kvstore.LogKey}, []byte{kvstore.LogKey + 1}
+var logFrom, logTo = []byte{harvest.LogKey}, []byte{harvest.LogKey + 1}
 
 // logKeySize is the length of a key of the log: its letter, generation and number.
 const logKeySize = 1 + 8 + 8
 
-func isLog(key []byte) bool { return len(key) > 0 && key[0] == kvstore.LogKey }
+func isLog(key []byte) bool { return len(key) > 0 && key[0] == harvest.LogKey }
 
 // logRow returns the row of a key of the log; ok is false for any other key.
 func logRow(key []byte) (n int64, ok bool) {
@@ -51,7 +51,7 @@ func logBound(bound []byte) int64 {
 
 // logKey returns the key of a row of the log, which is valid until the transaction ends.
 func (c *conn) logKey(n int64) []byte {
-	key := append(c.room(logKeySize), kvstore.LogKey)
+	key := append(c.room(logKeySize), harvest.LogKey)
 	key = binary.BigEndian.AppendUint64(key, uint64(n)>>seqBits)
 	return binary.BigEndian.AppendUint64(key, uint64(n)&(1<<seqBits-1))
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/harvest"
 )
 
 // randomKey returns a key of the log, or one near the first or the last of them.
@@ -46,7 +46,7 @@ func TestOrderOfKeys(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	want := map[string]string{}
 	ctx := context.Background()
-	require.NoError(t, s.db.Update(ctx, func(tx kvstore.Tx) error {
+	require.NoError(t, s.db.Update(ctx, func(tx harvest.Tx) error {
 		for i := range 400 {
 			key, value := randomKey(rng), fmt.Sprint(i)
 			if i%5 == 4 {
@@ -64,7 +64,7 @@ func TestOrderOfKeys(t *testing.T) {
 		return nil
 	}))
 	sorted := slices.Sorted(maps.Keys(want))
-	require.NoError(t, s.db.View(ctx, func(r kvstore.Reader) error {
+	require.NoError(t, s.db.View(ctx, func(r harvest.Reader) error {
 		for range 3000 {
 			from, to, most := randomBound(rng), randomBound(rng), 1+rng.IntN(40)
 			var expected, got []string
@@ -73,7 +73,7 @@ func TestOrderOfKeys(t *testing.T) {
 					expected = append(expected, k+"="+want[k])
 				}
 			}
-			require.NoError(t, r.Scan(from, to, func(k, v []byte) bool {
+			require.NoError(t, r.Scan(from, to, 1, func(k, v []byte) bool {
 				got = append(got, string(k)+"="+string(v))
 				return len(got) < most
 			}))

@@ -14,9 +14,9 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-func reopen(t *testing.T, file string) *Store {
+func reopen(t *testing.T, file string) *Catalog {
 	t.Helper()
-	s, err := Open(t.Context(), file, nil)
+	s, err := OpenCatalog(t.Context(), file, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s
@@ -94,7 +94,7 @@ func TestOpenAndCloseAtOnce(t *testing.T) {
 	for range 4 {
 		wg.Go(func() {
 			for range 5 {
-				s, err := Open(t.Context(), file, nil)
+				s, err := OpenCatalog(t.Context(), file, nil)
 				if !assert.NoError(t, err) {
 					return
 				}

@@ -9,22 +9,22 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/harvest"
 )
 
 // Rest copies what the write-ahead log has to the database while another process writes,
 // and does not keep the connection from reading.
 func TestRest(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "store.db")
-	d, err := openDB(t.Context(), file, new(Options))
+	d, err := Open(t.Context(), file, nil)
 	require.NoError(t, err)
-	defer d.close()
-	other, err := openDB(t.Context(), file, new(Options))
+	defer d.Close()
+	other, err := Open(t.Context(), file, nil)
 	require.NoError(t, err)
-	defer other.close()
+	defer other.Close()
 	const most = 3 << 20 // below the size from which SQLite copies by itself
 	value := make([]byte, 900)
-	require.NoError(t, d.Update(t.Context(), func(tx kvstore.Tx) error {
+	require.NoError(t, d.Update(t.Context(), func(tx harvest.Tx) error {
 		for i := range most / len(value) / 2 {
 			require.NoError(t, tx.Set([]byte{1, byte(i >> 8), byte(i)}, value))
 		}
@@ -36,14 +36,14 @@ func TestRest(t *testing.T) {
 		return info.Size()
 	}
 	assert.Less(t, size(), int64(most/3))
-	require.NoError(t, other.Update(t.Context(), func(tx kvstore.Tx) error {
+	require.NoError(t, other.Update(t.Context(), func(tx harvest.Tx) error {
 		require.NoError(t, tx.Set([]byte{2}, value))
 		return d.Rest(t.Context())
 	}))
 	assert.Greater(t, size(), int64(most/3))
 	for range 2 * readers {
 		require.NoError(t, d.Rest(t.Context()))
-		require.NoError(t, d.View(t.Context(), func(r kvstore.Reader) error {
+		require.NoError(t, d.View(t.Context(), func(r harvest.Reader) error {
 			got, err := r.Get([]byte{2})
 			assert.Equal(t, value, got)
 			return err

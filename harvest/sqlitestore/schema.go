@@ -22,10 +22,10 @@ const applicationID = 0x7773796e
 // value, and version 3 had no table of the log.
 const schemaVersion = 4
 
-// schema is the schema of the database. kvstore defines the keys and values, with a
-// version of its own. The log is in a table by number: SQLite fills the pages of a table
-// that grows at its end, but not those in the middle of one. Of the other values, one
-// that would take most of a page is in a table without an order, so that those of a
+// schema is the schema of the database. Package harvest defines the keys and values, with
+// a version of its own. The log is in a table by number: SQLite fills the pages of a
+// table that grows at its end, but not those in the middle of one. Of the other values,
+// one that would take most of a page is in a table without an order, so that those of a
 // commit are stored together, whatever their keys.
 var schema = [...]string{
 	"CREATE TABLE log (n INTEGER PRIMARY KEY, value BLOB NOT NULL) STRICT",
@@ -47,15 +47,15 @@ var (
 )
 
 // openWriter opens the writing connection, if the database is ours.
-func (d *db) openWriter(ctx context.Context) (*conn, error) {
-	if err := d.checkFile(ctx); err != nil {
+func (s *Store) openWriter(ctx context.Context) (*conn, error) {
+	if err := s.checkFile(ctx); err != nil {
 		return nil, err
 	}
-	c, err := d.connect(ctx, sqlite.OpenReadWrite|sqlite.OpenCreate, d.cache/2)
+	c, err := s.connect(ctx, sqlite.OpenReadWrite|sqlite.OpenCreate, s.cache/2)
 	if err != nil {
 		return nil, err
 	}
-	if err = d.setUp(ctx, c); err != nil {
+	if err = s.setUp(ctx, c); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	c.SetBusyTimeout(writerTimeout)
@@ -64,11 +64,11 @@ func (d *db) openWriter(ctx context.Context) (*conn, error) {
 
 // checkFile returns an error for a file that is not ours, before anything is written to
 // it.
-func (d *db) checkFile(ctx context.Context) error {
-	if err := checkNotLost(target(d.file)); err != nil {
+func (s *Store) checkFile(ctx context.Context) error {
+	if err := checkNotLost(target(s.file)); err != nil {
 		return err
 	}
-	info, err := os.Stat(d.file)
+	info, err := os.Stat(s.file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
 		return nil
 	}
@@ -76,11 +76,11 @@ func (d *db) checkFile(ctx context.Context) error {
 		return err
 	}
 	if info.Size() < headerSize { // SQLite takes a file of one byte for an empty database
-		return fmt.Errorf("%s: %w", d.file, errForeign)
+		return fmt.Errorf("%s: %w", s.file, errForeign)
 	}
-	c, err := d.connect(ctx, sqlite.OpenReadOnly, 0)
+	c, err := s.connect(ctx, sqlite.OpenReadOnly, 0)
 	if err == nil {
-		_, err = d.isSetUp(ctx, c)
+		_, err = s.isSetUp(ctx, c)
 		err = errors.Join(err, c.Close())
 	}
 	switch sqlite.ErrCode(err).ToPrimary() {
@@ -91,7 +91,7 @@ func (d *db) checkFile(ctx context.Context) error {
 		err = errForeign
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.file, err)
+		return fmt.Errorf("%s: %w", s.file, err)
 	}
 	return nil
 }
@@ -131,8 +131,8 @@ func target(file string) string {
 
 // isSetUp reports whether the database has the schema; false if it is empty. Another
 // process may be about to create it, or to recover the database after a crash.
-func (d *db) isSetUp(ctx context.Context, c *conn) (is bool, err error) {
-	err = d.patiently(ctx, func() error {
+func (s *Store) isSetUp(ctx context.Context, c *conn) (is bool, err error) {
+	err = s.patiently(ctx, func() error {
 		if _, err := c.ask("BEGIN"); err != nil {
 			return err
 		}
@@ -169,16 +169,16 @@ func (c *conn) isSetUp() (bool, error) {
 
 // setUp turns on the write-ahead log, creates the schema if the database is empty, and
 // prepares the statements.
-func (d *db) setUp(ctx context.Context, c *conn) error {
-	is, err := d.isSetUp(ctx, c)
+func (s *Store) setUp(ctx context.Context, c *conn) error {
+	is, err := s.isSetUp(ctx, c)
 	if err != nil {
-		return fmt.Errorf("%s: %w", d.file, err)
+		return fmt.Errorf("%s: %w", s.file, err)
 	}
-	if err = d.turnOnWAL(ctx, c); err != nil {
+	if err = s.turnOnWAL(ctx, c); err != nil {
 		return err
 	}
 	if !is {
-		err = d.patiently(ctx, c.create)
+		err = s.patiently(ctx, c.create)
 	}
 	if err != nil {
 		return err
@@ -206,11 +206,11 @@ func (c *conn) create() error {
 	return errors.Join(err, endErr)
 }
 
-func (d *db) turnOnWAL(ctx context.Context, c *conn) error {
-	return d.patiently(ctx, func() error {
+func (s *Store) turnOnWAL(ctx context.Context, c *conn) error {
+	return s.patiently(ctx, func() error {
 		mode, err := c.pragma("journal_mode = wal")
 		if err == nil && !strings.EqualFold(mode, "wal") {
-			err = fmt.Errorf("%s: the file system has no write-ahead log: journal mode %s", d.file, mode)
+			err = fmt.Errorf("%s: the file system has no write-ahead log: journal mode %s", s.file, mode)
 		}
 		return err
 	})

@@ -16,7 +16,6 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 )
 
 func open(t *testing.T, file string) *conn {
@@ -94,7 +93,7 @@ func TestOpenRefuses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, _ := os.ReadFile(test.file)
-			s, err := Open(t.Context(), test.file, nil)
+			s, err := OpenCatalog(t.Context(), test.file, nil)
 			require.Error(t, err)
 			assert.Nil(t, s)
 			assert.True(t, strings.HasPrefix(err.Error(), "sqlitestore: "), err)
@@ -154,7 +153,7 @@ func TestOpenRefusesLostFile(t *testing.T) {
 				files = append(files, link)
 			}
 			for _, name := range files {
-				s, err := Open(t.Context(), name, nil)
+				s, err := OpenCatalog(t.Context(), name, nil)
 				require.ErrorIs(t, err, fs.ErrNotExist)
 				assert.Nil(t, s)
 				assert.ErrorContains(t, err, "sqlitestore: "+file+": a Store that lost its main file: restore it")
@@ -165,7 +164,7 @@ func TestOpenRefusesLostFile(t *testing.T) {
 			}
 			require.NoError(t, os.RemoveAll(file+"-wal"))
 			require.NoError(t, os.RemoveAll(file+".bodies"))
-			s, err := Open(t.Context(), file, nil)
+			s, err := OpenCatalog(t.Context(), file, nil)
 			require.NoError(t, err, "nothing is left of the Store")
 			require.NoError(t, s.Close())
 		})
@@ -179,7 +178,7 @@ func TestOpenEmptyFile(t *testing.T) {
 	// as a process leaves it that is killed while it creates the file
 	raw(t, header, "PRAGMA journal_mode = wal")
 	for _, file := range []string{empty, header} {
-		s, err := Open(t.Context(), file, nil)
+		s, err := OpenCatalog(t.Context(), file, nil)
 		require.NoError(t, err)
 		require.NoError(t, s.Close())
 	}
@@ -189,7 +188,7 @@ func TestOpenOddNames(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a b", "what?mode=ro", "100%25", "a#b", "ä&_pragma=x", ":memory:", `quo"te'`} {
 		file := filepath.Join(dir, name)
-		s, err := Open(t.Context(), file, nil)
+		s, err := OpenCatalog(t.Context(), file, nil)
 		require.NoError(t, err, name)
 		require.NoError(t, s.Swap(t.Context(), "k", nil, []byte(name)))
 		require.NoError(t, s.Close())
@@ -206,7 +205,7 @@ func TestOpenSymlink(t *testing.T) {
 		t.Skip("no symbolic links here: ", err)
 	}
 	for range 2 { // the first creates it
-		s, err := Open(t.Context(), filepath.Join(other, "link"), nil)
+		s, err := OpenCatalog(t.Context(), filepath.Join(other, "link"), nil)
 		require.NoError(t, err)
 		want, err := filepath.EvalSymlinks(dir)
 		require.NoError(t, err)
@@ -221,7 +220,7 @@ func TestOpenAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			s, err := Open(t.Context(), file, nil)
+			s, err := OpenCatalog(t.Context(), file, nil)
 			if assert.NoError(t, err) {
 				assert.NoError(t, s.Close())
 			}
@@ -248,7 +247,7 @@ func TestQueryPlans(t *testing.T) {
 
 // TestSettings checks the settings that durability and memory depend on.
 func TestSettings(t *testing.T) {
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), nil)
+	s, err := OpenCatalog(t.Context(), filepath.Join(t.TempDir(), "store.db"), nil)
 	require.NoError(t, err)
 	defer s.Close()
 	_, err = s.Head(t.Context())
@@ -272,7 +271,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestDropKeepsTheNewest(t *testing.T) {
-	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), nil)
+	s, err := OpenCatalog(t.Context(), filepath.Join(t.TempDir(), "store.db"), nil)
 	require.NoError(t, err)
 	defer s.Close()
 	for _, before := range []uint64{99, 1 << 63} {
@@ -299,16 +298,16 @@ func TestLongValues(t *testing.T) {
 	s := reopen(t, filepath.Join(t.TempDir(), "store.db"))
 	value := func(size int) []byte { return bytes.Repeat([]byte{'v'}, size) }
 	for _, size := range []int{longValue - 1, longValue, 5000, 1, 6000, 7000} {
-		require.NoError(t, s.db.Update(t.Context(), func(tx kvstore.Tx) error {
+		require.NoError(t, s.db.Update(t.Context(), func(tx harvest.Tx) error {
 			require.NoError(t, tx.Set([]byte("a"), value(size)))
 			require.NoError(t, tx.Set([]byte("b"), value(size+1)))
 			got, err := tx.Get([]byte("a"))
 			require.Equal(t, value(size), got)
 			return err
 		}))
-		require.NoError(t, s.db.View(t.Context(), func(r kvstore.Reader) error {
+		require.NoError(t, s.db.View(t.Context(), func(r harvest.Reader) error {
 			var sizes []int
-			err := r.Scan([]byte("a"), []byte("c"), func(_, v []byte) bool {
+			err := r.Scan([]byte("a"), []byte("c"), 1, func(_, v []byte) bool {
 				sizes = append(sizes, len(v))
 				return true
 			})
@@ -322,7 +321,7 @@ func TestLongValues(t *testing.T) {
 		return n
 	}
 	assert.Equal(t, "2", count())
-	require.NoError(t, s.db.Update(t.Context(), func(tx kvstore.Tx) error {
+	require.NoError(t, s.db.Update(t.Context(), func(tx harvest.Tx) error {
 		require.NoError(t, tx.Delete([]byte("a")))
 		return tx.Set([]byte("b"), value(1))
 	}))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,16 +13,10 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 )
 
 // Options configure a Store. The zero value is the recommended setting.
 type Options struct {
-	// InlineBody limits the bytes of a body that is kept in the database and waits in
-	// memory for its Commit. Longer bodies become files. If zero, it is 16 KiB; if
-	// negative, there is no limit: there are no files, and no body may be longer than a
-	// gigabyte.
-	InlineBody int
 	// Cache limits the bytes of memory for pages of the database: half of them for the
 	// writing connection, the rest for the reading ones. If zero or negative, it is 16
 	// MiB.
@@ -31,25 +24,11 @@ type Options struct {
 	// Wait limits how long a call waits for a transaction of another process. If zero, it
 	// is a minute; if negative, there is no limit other than the call's context.
 	Wait time.Duration
-	// Now is the clock. If nil, it is time.Now.
-	Now func() time.Time
 }
 
 const (
-	defaultInline = 16 << 10
-	defaultCache  = 16 << 20
-	defaultWait   = time.Minute
-)
-
-// A Store is a [kvstore.Store] on one SQLite file, with long bodies beside it.
-type Store struct {
-	*kvstore.Store
-	db *db
-}
-
-var (
-	_ harvest.Store      = (*Store)(nil)
-	_ harvest.Maintainer = (*Store)(nil)
+	defaultCache = 16 << 20
+	defaultWait  = time.Minute
 )
 
 // Open opens the Store in file, or creates it. It refuses a file that another program or
@@ -64,19 +43,9 @@ func Open(ctx context.Context, file string, o *Options) (*Store, error) {
 	if o == nil {
 		o = new(Options)
 	}
-	db, err := openDB(ctx, file, o)
+	s, err := openFile(ctx, file, o)
 	if err != nil {
 		return nil, wrap(err)
-	}
-	s := &Store{kvstore.New(db), db}
-	s.Now = o.Now
-	switch {
-	case o.InlineBody < 0:
-		s.ChunkSize = math.MaxInt
-	case o.InlineBody == 0:
-		s.ChunkSize = defaultInline
-	default:
-		s.ChunkSize = o.InlineBody
 	}
 	if err := s.checkBlobDir(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -86,25 +55,32 @@ func Open(ctx context.Context, file string, o *Options) (*Store, error) {
 
 // checkBlobDir refuses a database that was copied or moved without its bodies.
 func (s *Store) checkBlobDir(ctx context.Context) error {
-	_, err := os.Stat(s.db.blobDir())
+	_, err := os.Stat(s.blobDir())
 	if !errors.Is(err, fs.ErrNotExist) {
 		return wrap(err)
 	}
-	names, nameErr := s.NamesBlobs(ctx)
-	if nameErr != nil {
-		return nameErr
+	named := false
+	from, to := []byte{harvest.BlobKey}, []byte{harvest.BlobKey + 1}
+	scanErr := s.View(ctx, func(r harvest.Reader) error {
+		return r.Scan(from, to, 1, func(_, _ []byte) bool {
+			named = true
+			return false
+		})
+	})
+	if scanErr != nil {
+		return scanErr
 	}
-	if names {
-		return fmt.Errorf("sqlitestore: %s has bodies in files: copy or move their directory with it: %w", s.db.file, err)
+	if named {
+		return fmt.Errorf("sqlitestore: %s has bodies in files: copy or move their directory with it: %w", s.file, err)
 	}
 	return nil
 }
 
 // Close ends the claims that were made through s, and closes the file. It waits for
 // running calls. It may be called more than once.
-func (s *Store) Close() error { return wrap(s.db.closeOnce()) }
+func (s *Store) Close() error { return wrap(s.closeOnce()) }
 
-func openDB(ctx context.Context, file string, o *Options) (*db, error) {
+func openFile(ctx context.Context, file string, o *Options) (*Store, error) {
 	if file == "" || file == ":memory:" {
 		return nil, fmt.Errorf("%q is not the name of a file", file)
 	}
@@ -115,26 +91,26 @@ func openDB(ctx context.Context, file string, o *Options) (*db, error) {
 	if _, err := os.Stat(filepath.Dir(file)); err != nil {
 		return nil, err // SQLite's own error has no reason
 	}
-	d := newDB(file, o)
-	if d.writer, err = d.openWriter(ctx); err != nil {
+	s := newStore(file, o)
+	if s.writer, err = s.openWriter(ctx); err != nil {
 		return nil, err
 	}
 	// The names of the files beside the database begin with its real name, as those of
 	// SQLite do.
-	if d.file, err = filepath.EvalSymlinks(file); err == nil {
-		d.info, err = os.Stat(d.file)
+	if s.file, err = filepath.EvalSymlinks(file); err == nil {
+		s.info, err = os.Stat(s.file)
 	}
 	if err == nil {
-		d.owner, err = newOwner(d.file + ".owners")
+		s.owner, err = newOwner(s.file + ".owners")
 	}
 	if err != nil {
-		return nil, errors.Join(err, d.writer.Close())
+		return nil, errors.Join(err, s.writer.Close())
 	}
-	return d, nil
+	return s, nil
 }
 
-func newDB(file string, o *Options) *db {
-	d := &db{
+func newStore(file string, o *Options) *Store {
+	s := &Store{
 		file:     file,
 		cache:    o.Cache,
 		wait:     o.Wait,
@@ -143,14 +119,14 @@ func newDB(file string, o *Options) *db {
 		unsynced: map[string]bool{},
 		closed:   make(chan struct{}),
 	}
-	if d.cache <= 0 {
-		d.cache = defaultCache
+	if s.cache <= 0 {
+		s.cache = defaultCache
 	}
-	if d.wait == 0 {
-		d.wait = defaultWait
+	if s.wait == 0 {
+		s.wait = defaultWait
 	}
-	d.closeOnce = sync.OnceValue(d.close)
-	return d
+	s.closeOnce = sync.OnceValue(s.close)
+	return s
 }
 
 // wrap adds the name of the package, and what SQLite leaves out of "disk I/O error".

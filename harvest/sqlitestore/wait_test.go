@@ -15,8 +15,8 @@ import (
 func TestWait(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "store.db")
 	other := reopen(t, file)
-	open := func(wait time.Duration) *Store {
-		s, err := Open(t.Context(), file, &Options{Wait: wait})
+	open := func(wait time.Duration) *Catalog {
+		s, err := OpenCatalog(t.Context(), file, &Options{Wait: wait})
 		require.NoError(t, err)
 		t.Cleanup(func() { s.Close() })
 		return s

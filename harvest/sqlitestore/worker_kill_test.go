@@ -75,7 +75,7 @@ func (p *patched) Get(ctx context.Context, job *harvest.Job) error {
 
 // workOnce prints the id when a Get begins.
 func workOnce(ctx context.Context, file string) error {
-	s, err := sqlitestore.Open(ctx, file, nil)
+	s, err := sqlitestore.OpenCatalog(ctx, file, nil)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func workOnce(ctx context.Context, file string) error {
 		fmt.Fprintf(os.Stderr, format+"\n", a...)
 		os.Exit(2)
 	}}
-	h := harvest.Harvester{Store: s, Concurrency: 2}
+	h := harvest.Harvester{Sample: -1, Catalog: s.Catalog, Concurrency: 2}
 	r, err := h.Work(ctx, src)
 	if err == nil && r.Failed > 0 {
 		err = fmt.Errorf("%d failures: %v", r.Failed, r.Failures)
@@ -163,10 +163,10 @@ func TestKillWorker(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			file := filepath.Join(t.TempDir(), "store.db")
-			s, err := sqlitestore.Open(ctx, file, nil)
+			s, err := sqlitestore.OpenCatalog(ctx, file, nil)
 			require.NoError(t, err)
 			src := &patched{each: func(string) {}, fault: func(format string, a ...any) { t.Errorf(format, a...) }}
-			h := harvest.Harvester{Store: s}
+			h := harvest.Harvester{Sample: -1, Catalog: s.Catalog}
 			_, err = h.List(ctx, src)
 			require.NoError(t, err)
 
@@ -234,7 +234,7 @@ func TestKillWorker(t *testing.T) {
 }
 
 // checkPatched requires one entry of the log for each id, with both bodies whole.
-func checkPatched(t *testing.T, s *sqlitestore.Store) {
+func checkPatched(t *testing.T, s *sqlitestore.Catalog) {
 	head, err := s.Head(t.Context())
 	require.NoError(t, err)
 	assert.EqualValues(t, patchedIDs, head.Last)

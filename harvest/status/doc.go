@@ -8,8 +8,8 @@
 //
 //	recorder := &status.Recorder{State: store}
 //	client.OnAttempt = recorder.Request
-//	h := &harvest.Harvester{Store: store, Fetcher: client, Hooks: recorder.Hooks()}
-//	http.Handle("/status/", http.StripPrefix("/status", &status.Handler{Store: store}))
+//	h := &harvest.Harvester{Catalog: store, Fetcher: client, Hooks: recorder.Hooks()}
+//	http.Handle("/status/", http.StripPrefix("/status", &status.Handler{Catalog: store}))
 //
 // A program that finds out which sources a URL leads to reports with [Recorder.Opened]
 // whether that has succeeded: until then the URL is on the page as a source that failed.

@@ -17,9 +17,9 @@ import (
 // A Recorder notes a run in the Store, and the page shows it. A program with a
 // fetch.Client also sets the client's OnAttempt to recorder.Request.
 func Example() {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	recorder := &status.Recorder{State: store}
-	h := &harvest.Harvester{Store: store, Bodies: harvest.SkipBodies, Hooks: recorder.Hooks()}
+	h := &harvest.Harvester{Catalog: store, Bodies: harvest.SkipBodies, Hooks: recorder.Hooks()}
 	source := harvest.Of("https://example.org/list",
 		harvest.Event{Kind: harvest.Put, Resource: websync.Resource{ID: "https://example.org/a"}},
 	)
@@ -27,7 +27,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	page := &status.Handler{Store: store}
+	page := &status.Handler{Catalog: store}
 	server := httptest.NewServer(http.StripPrefix("/status", page)) // not open to everybody
 	defer server.Close()
 	resp, err := http.Get(server.URL + "/status/")
@@ -54,8 +54,8 @@ func Example() {
 // The sources that a schedule has are on the page before they have run.
 func ExampleHandler() {
 	page := &status.Handler{
-		Store: memstore.New(),
-		Due:   func() map[string]time.Time { return map[string]time.Time{"https://example.org/list": {}} }, // scheduler.Due
+		Catalog: harvest.NewCatalog(memstore.New()),
+		Due:     func() map[string]time.Time { return map[string]time.Time{"https://example.org/list": {}} }, // scheduler.Due
 	}
 	now, err := page.Status(context.Background())
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 // A Handler serves the page and its twin in JSON. Its fields must not change while it is
 // in use.
 type Handler struct {
-	// Store is what the page is about. It is required.
-	Store harvest.Store
+	// Catalog is what the page is about. It is required.
+	Catalog *harvest.Catalog
 	// Due returns the sources that are scheduled, by their keys, with the times of their
 	// next runs; a zero time is not known. It fits schedule.Scheduler.Due. If nil, the
 	// page has the sources that have run.

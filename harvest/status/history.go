@@ -44,8 +44,8 @@ type Run struct {
 	// about it.
 	State   string `json:"state"`
 	Verdict string `json:"verdict"`
-	// Errors are the error that ended the run and the first problems and failures, at
-	// most three; Guard is why deletions were withheld.
+	// Errors are the error that ended the run, the hosts that it left alone, and the first
+	// problems and failures, at most three; Guard is what was withheld, and why.
 	Errors []string `json:"errors,omitempty"`
 	Guard  string   `json:"guard,omitempty"`
 
@@ -67,6 +67,9 @@ type Tasks struct {
 	Parked   int64 `json:"parked"`
 	Gone     int64 `json:"gone"`
 	Withheld int64 `json:"withheld"`
+	// held as their server sends them, and asked for again later; a source is in step
+	// with them
+	Lagging int64 `json:"lagging"`
 }
 
 // A Day counts what happened on one day, by UTC.

@@ -23,7 +23,7 @@ import (
 // from several goroutines; its fields must not change while it is in use.
 type Recorder struct {
 	// State keeps the runs, under keys that begin with "status/". It is required; any
-	// harvest.Store is one.
+	// *harvest.Catalog is one.
 	State websync.State
 	// Log receives what could not be noted (warning). If nil, nothing is logged.
 	Log *slog.Logger
@@ -337,7 +337,7 @@ func newRun(report *harvest.Report, err error, interrupted bool) Run {
 		State: stateNames[r.State()], Verdict: r.Verdict(),
 		Listed: report.Events, Created: report.Created, Updated: report.Updated, Deleted: report.Deleted,
 		Failed: report.Failed, Withheld: report.Withheld, Bytes: report.Bytes,
-		Left: Tasks{Waiting: report.Left.Waiting, Parked: report.Left.Parked, Gone: report.Left.Gone, Withheld: report.Left.Withheld},
+		Left: Tasks{Waiting: report.Left.Waiting, Parked: report.Left.Parked, Gone: report.Left.Gone, Withheld: report.Left.Withheld, Lagging: report.Left.Lagging},
 	}
 	for _, n := range report.Requests {
 		run.Requests += n
@@ -350,13 +350,16 @@ func newRun(report *harvest.Report, err error, interrupted bool) Run {
 	if err != nil {
 		note(strings.TrimPrefix(err.Error(), "harvest: "))
 	}
+	for _, e := range report.LeftAlone {
+		note(e.Error())
+	}
 	for _, failures := range [][]harvest.Failure{report.Problems, report.Failures} {
 		for _, f := range failures {
 			note(f.Error)
 		}
 	}
 	if report.Guard != nil {
-		run.Guard = page.Shown(report.Guard.Message)
+		run.Guard = page.Shown(report.Guard.Sentence())
 	}
 	return run
 }

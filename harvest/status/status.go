@@ -75,7 +75,7 @@ type Source struct {
 
 // A Reason is why tasks wait, are parked or are withheld.
 type Reason struct {
-	Kind     string   `json:"kind"` // "waiting", "parked", "gone" or "withheld"
+	Kind     string   `json:"kind"` // "waiting", "parked", "gone", "withheld" or "lagging"
 	Text     string   `json:"text"`
 	Tasks    int64    `json:"tasks"` // of those that were read
 	Examples []string `json:"examples"`
@@ -90,7 +90,7 @@ type StatusCount struct {
 // Status returns what the page shows now.
 func (h *Handler) Status(ctx context.Context) (*Status, error) {
 	now := time.Now().UTC()
-	head, err := h.Store.Head(ctx)
+	head, err := h.Catalog.Head(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (h *Handler) Status(ctx context.Context) (*Status, error) {
 
 // keys returns the sources that the Store, the State or the schedule knows.
 func (h *Handler) keys(ctx context.Context, head websync.Head, due map[string]time.Time) ([]string, error) {
-	index, err := h.Store.State(ctx, indexKey)
+	index, err := h.Catalog.State(ctx, indexKey)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ type builder struct {
 
 // add adds a source.
 func (b *builder) add(ctx context.Context, key string, live int64, next time.Time) error {
-	data, err := b.handler.Store.State(ctx, historyKey(key))
+	data, err := b.handler.Catalog.State(ctx, historyKey(key))
 	if err != nil {
 		return err
 	}
@@ -180,7 +180,7 @@ func (b *builder) add(ctx context.Context, key string, live int64, next time.Tim
 // at least those after the last run.
 func (b *builder) countTasks(ctx context.Context, key string, src *Source) error {
 	n := 0
-	for t, err := range b.handler.Store.Tasks(ctx, key, "") {
+	for t, err := range b.handler.Catalog.Tasks(ctx, key, "") {
 		if err != nil {
 			return err
 		}
@@ -200,6 +200,7 @@ func (b *builder) countTasks(ctx context.Context, key string, src *Source) error
 	b.Tasks.Parked += src.Tasks.Parked
 	b.Tasks.Gone += src.Tasks.Gone
 	b.Tasks.Withheld += src.Tasks.Withheld
+	b.Tasks.Lagging += src.Tasks.Lagging
 	return nil
 }
 
@@ -209,6 +210,9 @@ func (c *Tasks) count(t *harvest.Task) string {
 	case t.Kind == harvest.TaskWithheld:
 		c.Withheld++
 		return "withheld"
+	case !t.Since.IsZero():
+		c.Lagging++
+		return "lagging"
 	case t.Parked && t.Gone:
 		c.Gone++
 		return "gone"
@@ -222,6 +226,7 @@ func (c *Tasks) count(t *harvest.Task) string {
 
 func (c *Tasks) atLeast(o Tasks) {
 	c.Waiting, c.Parked, c.Gone, c.Withheld = max(c.Waiting, o.Waiting), max(c.Parked, o.Parked), max(c.Gone, o.Gone), max(c.Withheld, o.Withheld)
+	c.Lagging = max(c.Lagging, o.Lagging)
 }
 
 // explain counts a task by its reason.
@@ -245,6 +250,8 @@ func reasonOf(t *harvest.Task) string {
 	switch {
 	case t.Kind == harvest.TaskWithheld: // whose text has the numbers that matter
 		return text
+	case !t.Since.IsZero():
+		return "asked for again later: the server still sent the bytes from before a change"
 	case text == "":
 		return "listed, and not fetched yet"
 	}

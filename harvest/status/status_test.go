@@ -137,19 +137,44 @@ func TestTasksWithoutRuns(t *testing.T) {
 	})
 }
 
+// A source is in step with tasks that ask again because its server may lag.
+func TestLaggingTasks(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		s.commit("a", 2, harvest.Task{Since: time.Now(), Due: time.Now()})
+		s.run(&harvest.Report{Source: "a", Complete: true, Left: harvest.TaskCounts{Lagging: 1}}, nil, time.Minute, "")
+		status := s.status()
+		require.Len(t, status.Sources, 1)
+		src := status.Sources[0]
+		assert.Equal(t, "in step", src.State)
+		assert.Equal(t, "pass", src.Class)
+		assert.Equal(t, Tasks{Lagging: 1}, src.Tasks)
+		assert.Equal(t, Tasks{Lagging: 1}, src.Runs[0].Left)
+		assert.Equal(t, Tasks{Lagging: 1}, status.Tasks)
+		assert.Equal(t, []Reason{{"lagging", "asked for again later: the server still sent the bytes from before a change", 1, []string{"a/task/0"}}}, status.Reasons)
+	})
+}
+
+// The reason of a guard says what is withheld.
+func TestGuard(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		s.run(&harvest.Report{Source: "a", Complete: true, Left: harvest.TaskCounts{Waiting: 3}, Guard: &harvest.GuardError{Rule: "bodies", Message: "all are equal"}}, nil, time.Minute, "")
+		assert.Contains(t, text(s.html()), "New bodies are withheld: all are equal")
+	})
+}
+
 // The page reads a bounded number of tasks, and says that there are more.
 func TestManyTasks(t *testing.T) {
 	bubble(t, func(t *testing.T, s *story) {
 		tasks := make([]harvest.Task, 400)
 		s.commit("a", 0, tasks...)
 		s.run(&harvest.Report{Source: "a", Complete: true, Left: harvest.TaskCounts{Waiting: 400}}, nil, time.Minute, "")
-		counting := &countingStore{Store: s.store}
-		s.handler.Store = counting
+		counting := &countingStore{Store: s.db}
+		s.handler.Catalog = harvest.NewCatalog(counting)
 		status := s.status()
 		assert.True(t, status.AtLeast)
 		assert.EqualValues(t, 400, status.Tasks.Waiting, "as the last run said")
 		assert.Contains(t, s.html(), "≥ 400")
-		assert.LessOrEqual(t, counting.tasks, 2*(maxTasksOfSource+1))
+		assert.LessOrEqual(t, counting.tasks, 2*pageOfTasks)
 		assert.Zero(t, counting.others, "it reads no records and no log")
 
 		for i := range 30 {
@@ -158,40 +183,38 @@ func TestManyTasks(t *testing.T) {
 		}
 		counting.tasks = 0
 		s.status()
-		assert.LessOrEqual(t, counting.tasks, maxTasks+31)
+		assert.LessOrEqual(t, counting.tasks, 31*pageOfTasks)
 	})
 }
 
-// A countingStore counts what is read.
+// A countingStore counts the tasks and the other parts of sources that are scanned.
 type countingStore struct {
 	harvest.Store
 	tasks, others int
 }
 
-func (c *countingStore) Tasks(ctx context.Context, source, after string) iter.Seq2[harvest.Task, error] {
-	return func(yield func(harvest.Task, error) bool) {
-		for t, err := range c.Store.Tasks(ctx, source, after) {
-			c.tasks++
-			if !yield(t, err) {
-				return
-			}
+// pageOfTasks is how many tasks a Catalog reads at once.
+const pageOfTasks = 256
+
+func (c *countingStore) View(ctx context.Context, fn func(harvest.Reader) error) error {
+	return c.Store.View(ctx, func(r harvest.Reader) error { return fn(countingReader{r, c}) })
+}
+
+type countingReader struct {
+	harvest.Reader
+	c *countingStore
+}
+
+func (r countingReader) Scan(from, to []byte, n int, fn func(key, value []byte) bool) error {
+	return r.Reader.Scan(from, to, n, func(key, value []byte) bool {
+		switch key[0] {
+		case 't':
+			r.c.tasks++
+		case 'r', 'l':
+			r.c.others++
 		}
-	}
-}
-
-func (c *countingStore) Records(ctx context.Context, source, after string) iter.Seq2[harvest.Record, error] {
-	c.others++
-	return c.Store.Records(ctx, source, after)
-}
-
-func (c *countingStore) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
-	c.others++
-	return c.Store.Changes(ctx, r)
-}
-
-func (c *countingStore) Resources(ctx context.Context, r websync.Range) iter.Seq2[websync.Item, error] {
-	c.others++
-	return c.Store.Resources(ctx, r)
+		return fn(key, value)
+	})
 }
 
 func TestTwoHundredSources(t *testing.T) {
@@ -355,14 +378,14 @@ func TestConditionalRequests(t *testing.T) {
 // broken is a Store that can't be read.
 type broken struct{ harvest.Store }
 
-func (broken) Head(context.Context) (websync.Head, error) {
-	return websync.Head{}, errors.New("secret of the disk")
+func (broken) View(context.Context, func(harvest.Reader) error) error {
+	return errors.New("secret of the disk")
 }
 
 func TestBrokenStore(t *testing.T) {
 	bubble(t, func(t *testing.T, s *story) {
 		var log bytes.Buffer
-		s.handler.Store, s.handler.Log = broken{s.store}, slog.New(slog.NewTextHandler(&log, nil))
+		s.handler.Catalog, s.handler.Log = harvest.NewCatalog(broken{s.db}), slog.New(slog.NewTextHandler(&log, nil))
 		w := s.get("/")
 		assert.Equal(t, 503, w.Code)
 		assert.NotContains(t, w.Body.String(), "secret")
@@ -374,7 +397,7 @@ func TestBrokenStore(t *testing.T) {
 // lasts gives signs.
 func TestRecorder(t *testing.T) {
 	bubble(t, func(t *testing.T, s *story) {
-		h := &harvest.Harvester{Store: s.store, Fetcher: slow{}, Concurrency: 1, Hooks: s.rec.Hooks()}
+		h := &harvest.Harvester{Sample: -1, Catalog: s.store, Fetcher: slow{}, Concurrency: 1, Hooks: s.rec.Hooks()}
 		changed := time.Now().Add(-time.Hour)
 		source := harvest.Of("https://a.example/", harvest.Event{Kind: harvest.Put, Resource: websync.Resource{
 			ID: "https://a.example/1", Modified: websync.NewDatetime(changed), Content: websync.Link{Href: "https://a.example/1"},
@@ -451,7 +474,7 @@ func TestWire(t *testing.T) {
 // Others change the State at the same time.
 func TestConflicts(t *testing.T) {
 	bubble(t, func(t *testing.T, s *story) {
-		s.rec.State = &contested{Store: s.store, conflicts: 5}
+		s.rec.State = &contested{Catalog: s.store, conflicts: 5}
 		s.run(&harvest.Report{Source: "a", Complete: true}, nil, time.Minute, "")
 		require.Len(t, s.status().Sources, 1)
 		assert.Len(t, s.status().Sources[0].Runs, 1)
@@ -460,7 +483,7 @@ func TestConflicts(t *testing.T) {
 
 // A contested State has conflicts first.
 type contested struct {
-	harvest.Store
+	*harvest.Catalog
 	conflicts int
 }
 
@@ -468,7 +491,7 @@ func (c *contested) Swap(ctx context.Context, key string, old, new []byte) error
 	if c.conflicts--; c.conflicts >= 0 {
 		return websync.ErrConflict
 	}
-	return c.Store.Swap(ctx, key, old, new)
+	return c.Catalog.Swap(ctx, key, old, new)
 }
 
 // What the State holds of a source is bounded.
@@ -521,13 +544,13 @@ func TestIdleRuns(t *testing.T) {
 // The page is read while runs of one source and of others end at the same time, in two
 // processes that share the Store.
 func TestConcurrency(t *testing.T) {
-	store := memstore.New()
-	page := &Handler{Store: store, MaxAge: -1}
+	store := harvest.NewCatalog(memstore.New())
+	page := &Handler{Catalog: store, MaxAge: -1}
 	const runs = 20
 	done := make(chan error)
 	for process := range 4 {
 		rec := &Recorder{State: store}
-		h := &harvest.Harvester{Store: store, Bodies: harvest.SkipBodies, Hooks: rec.Hooks()}
+		h := &harvest.Harvester{Sample: -1, Catalog: store, Bodies: harvest.SkipBodies, Hooks: rec.Hooks()}
 		go func() {
 			for i := range runs {
 				source := harvest.Of(fmt.Sprint("https://a.example/", process/2*(i%2)), harvest.Event{Kind: harvest.Put, Resource: websync.Resource{ID: fmt.Sprint("p", process, "/", i)}})
@@ -566,9 +589,9 @@ func TestConcurrency(t *testing.T) {
 func BenchmarkPage(b *testing.B) {
 	for _, records := range []int{100, 100_000} {
 		b.Run(fmt.Sprint(records), func(b *testing.B) {
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			rec := &Recorder{State: store}
-			h := &harvest.Harvester{Store: store, Bodies: harvest.SkipBodies, Hooks: rec.Hooks()}
+			h := &harvest.Harvester{Sample: -1, Catalog: store, Bodies: harvest.SkipBodies, Hooks: rec.Hooks()}
 			for i := range 20 {
 				var events []harvest.Event
 				for k := range records / 20 {
@@ -577,7 +600,7 @@ func BenchmarkPage(b *testing.B) {
 				_, err := h.Run(b.Context(), harvest.Of(fmt.Sprintf("https://%d.example/", i), events...))
 				require.NoError(b, err)
 			}
-			page := &Handler{Store: store, MaxAge: -1}
+			page := &Handler{Catalog: store, MaxAge: -1}
 			for b.Loop() {
 				w := httptest.NewRecorder()
 				page.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))

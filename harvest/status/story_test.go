@@ -21,14 +21,16 @@ import (
 // clock begins at midnight of 2000-01-01.
 type story struct {
 	*testing.T
-	store   harvest.Store
+	db      *memstore.Store
+	store   *harvest.Catalog
 	rec     *Recorder
 	handler *Handler
 }
 
 func newStory(t *testing.T) *story {
-	store := memstore.New()
-	return &story{t, store, &Recorder{State: store}, &Handler{Store: store, MaxAge: -1}}
+	db := memstore.New()
+	store := harvest.NewCatalog(db)
+	return &story{t, db, store, &Recorder{State: store}, &Handler{Catalog: store, MaxAge: -1}}
 }
 
 // run makes the Recorder note a run that takes a while and makes requests to a host.

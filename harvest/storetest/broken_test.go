@@ -8,57 +8,85 @@ import (
 
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/storetest"
+	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/suite"
 )
 
-var matrix = flag.Bool("matrix", false, "run every case on every broken store and log which ones catch it")
+var matrix = flag.Bool("matrix", false, "run every case on every broken driver and log which ones catch it")
 
-// A broken is a Store with one fault, and the cases that are there to catch it.
-type broken struct {
-	name   string
+// A brokenDriver is a driver with one fault.
+type brokenDriver struct {
+	name   string // what is wrong
+	breaks string // the sentence of package harvest that says so, abbreviated
 	caught string // by these cases
-	with   func(f *faulty)
-	reopen func(m *model) // what Reopen loses
+	races  bool   // so that the race detector sees it
+	// fault alters each opening.
+	fault func(d *driver)
 }
 
-func allBroken() []broken {
-	return slices.Concat(brokenClaims(), brokenCommits(), brokenRaces(), brokenLogs(), brokenRecords(), brokenTasks(), brokenBodies(),
-		brokenIterators(), brokenStates(), brokenIDs(), brokenGenerations(), brokenDurability())
+// brokenDrivers are broken in one way each, and sound otherwise.
+var brokenDrivers = slices.Concat(
+	brokenKeys, brokenValues, brokenMemory, brokenViews, brokenScans, brokenWrites, brokenUpdates, brokenOrders, brokenOpenings, brokenRests,
+	brokenPrefetches, brokenAbsents, brokenLogs, brokenBlobs, brokenOwners,
+)
+
+// A soundDriver does what the contract allows and a suite may not expect.
+type soundDriver struct {
+	name   string // what it does
+	allows string // the sentence of package harvest that says so, abbreviated
+	lacks  feature
+	alter  func(d *driver)
 }
 
-func (b broken) options() storetest.Options {
-	open := func(now func() time.Time) harvest.Store {
-		f := &faulty{model: newModel(now)}
-		if b.with != nil {
-			b.with(f)
-		}
-		return f
-	}
+// optionsOf returns what the suite runs with. Reopen and Beside take any opening that has
+// not ended. A Reopen ends that opening only, and loses what is not durable. Some faults
+// wait forever: until the context of the call ends, or the test.
+func optionsOf(lacks feature, alter func(d *driver)) storetest.Options {
 	return storetest.Options{
-		Open:      func(testing.TB) harvest.Store { return open(time.Now) },
-		OpenClock: func(_ testing.TB, now func() time.Time) harvest.Store { return open(now) },
-		Reopen: func(_ testing.TB, s harvest.Store) harvest.Store {
-			if b.reopen != nil {
-				b.reopen(s.(*faulty).model)
-			}
-			return s
+		Open: func(t testing.TB) harvest.Store {
+			m := newMedium()
+			t.Cleanup(func() { close(m.over) })
+			return m.open(lacks, alter).db()
 		},
-		Patience: 300 * time.Millisecond,
+		Reopen: func(_ testing.TB, db harvest.Store) harvest.Store {
+			d := db.(opening).self()
+			d.m.end(d)
+			return d.m.open(lacks, alter).db()
+		},
+		Beside: func(_ testing.TB, db harvest.Store) harvest.Store {
+			return db.(opening).self().m.open(lacks, alter).db()
+		},
 	}
 }
 
-// The cases named for a broken store catch it, and each case catches one.
-func TestBrokenStores(t *testing.T) {
-	all := brokenDrivers()
-	for _, b := range allBroken() {
-		all = append(all, suite.Broken[storetest.Options]{Name: b.name, Caught: b.caught, Options: b.options})
+// The cases named for a broken driver catch it, and each case catches one.
+func TestBrokenDrivers(t *testing.T) {
+	var all []suite.Broken[storetest.Options]
+	for _, b := range brokenDrivers {
+		if !b.races || !racing.Enabled {
+			all = append(all, suite.Broken[storetest.Options]{Name: b.name, Caught: b.caught, Options: func() storetest.Options {
+				o := optionsOf(nothing, b.fault)
+				o.Patience = 300 * time.Millisecond
+				return o
+			}})
+		}
 	}
 	suite.CatchAll(t, storetest.Cases(), all, *matrix)
 }
 
-// A faulty store without a fault passes every case: neither it nor the recorder fails.
-func TestSoundStore(t *testing.T) {
-	o := (broken{}).options()
-	o.Patience = 0
-	suite.Passes(t, storetest.Cases(), o)
+// Sound drivers pass all that they do not lack. If time is short, each tries a quarter.
+func TestSoundDrivers(t *testing.T) {
+	for i, s := range soundDrivers {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			for j, c := range storetest.Cases() {
+				if i > 0 && racing.Few() && (i+j)%4 > 0 {
+					continue
+				}
+				if r := suite.Record(t.Context(), c, optionsOf(s.lacks, s.alter)); r.Failed() {
+					t.Errorf("%s:\n%s", c, r)
+				}
+			}
+		})
+	}
 }

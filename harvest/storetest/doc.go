@@ -1,39 +1,41 @@
-// Package storetest checks a [harvest.Store] against the contract that package harvest
-// gives. It is for whoever writes one. It uses the standard library only, so a Store's
-// module takes on nothing by importing it in a test.
+// Package storetest checks a [harvest.Store] against its contract. It is for whoever
+// writes one. It uses the standard library only, so a Store's module takes on nothing by
+// importing it in a test.
 //
 // # Use
 //
 // A test of the Store calls [Run] with a function that opens a new, empty one. Each rule
 // of the contract is a subtest topic/name that logs the rule in one sentence, so
 //
-//	go test -run TestConformance/claim -v
+//	go test -run TestStore/update -v
 //
-// lists the rules about claims and which of them the Store keeps.
+// lists the rules about Update and View and which of them the Store keeps.
 //
 // # What else it can check
 //
-// Two more functions open more of the cases; without them these are skipped:
+// Two more functions make the rules stricter, and open more of them:
 //
 //   - Options.Reopen closes a Store and opens it again: what survives a process.
-//   - Options.OpenClock opens a Store that reads a given clock: when claims expire, what
-//     happens when the clock steps back.
+//   - Options.Beside opens a Store once more while it is open: what several processes see of
+//     each other.
 //
-// Compact, Drop and Vacuum are checked if the Store is a [harvest.Maintainer]. The cases
-// of package publish/catalogtest are among those of this package.
+// The optional interfaces are checked of a Store that has them.
 //
-// # How it checks a Store
+// # How it checks a driver
 //
-// The cases use only the methods of a Store. Failures half-way through a Commit are
-// caused from outside: a body that is missing in the last Put, an id that is not allowed
-// in the last Task, a conflict, a context that ends after a number of calls. The case
-// then checks that the failed Commit has left nothing. Where the contract leaves a
-// choice, any answer passes.
+// Most rules make random calls of View and Update, from one goroutine or several, and
+// compare all that they return with a map. Functions fail, panic, and have contexts that
+// end. The calls are the same in each run, but several goroutines take turns as they
+// like. What a Reader returns is compared again when its function returns. Where the
+// contract leaves a choice, any answer passes: a driver may call functions again, and a
+// Scan in a Tx may see what the Tx has written, or not.
+//
+// The last rules harvest into a Store on the Store, tidy it, and run package catalogtest.
 //
 // A call that does not return counts as blocked after Options.Patience.
 //
 // # What it does not check
 //
-// That a Commit outlives a power cut or kill -9, how fast the Store is, and that memory
+// That an Update outlives a power cut or kill -9, how fast the driver is, and that memory
 // stays flat.
 package storetest

@@ -8,9 +8,9 @@ import (
 	"github.com/websync-go/websync/harvest/storetest"
 )
 
-// All that the author of a Store writes.
+// All that the author of a driver writes.
 func Example() {
-	_ = func(t *testing.T) { // func TestConformance(t *testing.T)
+	_ = func(t *testing.T) { // func TestStore(t *testing.T)
 		storetest.Run(t, storetest.Options{
 			Open: func(t testing.TB) harvest.Store { return memstore.New() },
 		})

@@ -9,18 +9,19 @@ import (
 	"github.com/websync-go/websync/publish/catalogtest"
 )
 
-// Options configure how to open the Store under test. Only Open is required; the cases
-// that need a missing option are skipped.
+// Options configure how to open the Store under test. Only Open is required; what needs a
+// missing option is not checked.
 type Options struct {
-	// Open returns a new, empty Store. What it holds is released by t.Cleanup.
+	// Open returns a new, empty Store. What it uses is released by t.Cleanup.
 	Open func(t testing.TB) harvest.Store
 
-	// Reopen closes s, which Open returned, and opens the same Store again, as another
-	// process would. It is for a Store that outlives its process.
-	Reopen func(t testing.TB, s harvest.Store) harvest.Store
+	// Reopen closes db, which Open or Reopen returned, and opens the same again, as
+	// another process would. It is for a Store that outlives its process.
+	Reopen func(t testing.TB, db harvest.Store) harvest.Store
 
-	// OpenClock is Open for a Store whose clock is now.
-	OpenClock func(t testing.TB, now func() time.Time) harvest.Store
+	// Beside opens the data of db, which stays open, once more, as another process would.
+	// It is for a Store that several processes may use at the same time.
+	Beside func(t testing.TB, db harvest.Store) harvest.Store
 
 	// Patience is how long a call may take before it counts as blocked. If zero, it is 20
 	// seconds.
@@ -29,7 +30,7 @@ type Options struct {
 
 // Run checks the Store that o opens against every rule. Each is a subtest, topic/name,
 // and logs the rule in one sentence. The last topic, "catalog", is that of package
-// catalogtest.
+// catalogtest, for a Catalog on the Store.
 func Run(t *testing.T, o Options) {
 	t.Helper()
 	suite.Run(t, cases(), o)
@@ -43,62 +44,26 @@ type (
 
 func cases() []suite.Case[Options] {
 	return suite.Cases(newTester,
-		topic{Name: "claim", Rules: claimRules()},
-		topic{Name: "commit", Rules: commitRules()},
-		topic{Name: "race", Rules: raceRules()},
-		topic{Name: "log", Rules: logRules()},
-		topic{Name: "records", Rules: recordRules()},
-		topic{Name: "tasks", Rules: taskRules()},
-		topic{Name: "bodies", Rules: bodyRules()},
-		topic{Name: "iterators", Rules: iteratorRules()},
-		topic{Name: "state", Rules: stateRules()},
-		topic{Name: "ids", Rules: idRules()},
-		topic{Name: "generations", Rules: generationRules()},
-		topic{Name: "durability", Rules: durabilityRules()},
+		topic{Name: "pairs", Rules: pairRules()},
+		topic{Name: "update", Rules: updateRules()},
+		topic{Name: "optional", Rules: optionalRules()},
+		topic{Name: "blobs", Rules: blobRules()},
+		topic{Name: "harvest", Rules: harvestRules()},
 	)
 }
 
-// The functions below return the rule of that name. Each opens a new Store for its check.
-
-func withStore(name, sentence string, check func(s *store)) rule {
+// withDB gives the check of a rule a new Store.
+func withDB(name, sentence string, check func(d *db)) rule {
 	return rule{Name: name, Rule: sentence, Check: func(t *tester) { check(t.open()) }}
 }
 
-// withWriter gives the check a writer to the source "a".
-func withWriter(name, sentence string, check func(w *writer)) rule {
-	return withStore(name, sentence, func(s *store) { check(s.writer("a")) })
-}
-
-// withMaintainer is withWriter for a Store that can compact its log.
-func withMaintainer(name, sentence string, check func(w *writer)) rule {
-	return withStore(name, sentence, func(s *store) {
-		s.maintainer()
-		check(s.writer("a"))
+// withTwo gives the check two openings of a new Store, or the same one twice.
+func withTwo(name, sentence string, check func(d, other *db)) rule {
+	return withDB(name, sentence, func(d *db) {
+		other := d
+		if d.options.Beside != nil {
+			other = d.beside()
+		}
+		check(d, other)
 	})
-}
-
-// withReopen is withWriter for a Store that can be opened again.
-func withReopen(name, sentence string, check func(w *writer)) rule {
-	r := withWriter(name, sentence, check)
-	r.Lack = func(o Options) string { return missing(o.Reopen == nil, "Reopen") }
-	return r
-}
-
-// withClock gives the check a Store that reads a clock.
-func withClock(name, sentence string, check func(s *store, now *clock)) rule {
-	return rule{
-		Name: name, Rule: sentence,
-		Lack: func(o Options) string { return missing(o.OpenClock == nil, "OpenClock") },
-		Check: func(t *tester) {
-			now := newClock()
-			check(t.openClock(now), now)
-		},
-	}
-}
-
-func missing(is bool, option string) string {
-	if is {
-		return "Options." + option + " is not set"
-	}
-	return ""
 }

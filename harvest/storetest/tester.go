@@ -1,18 +1,17 @@
 package storetest
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"errors"
+	"encoding/binary"
 	"fmt"
-	"io"
+	"maps"
+	"math/rand/v2"
+	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/suite"
 )
@@ -25,527 +24,303 @@ type tester struct {
 
 func newTester(t testing.TB, o Options) *tester { return &tester{suite.NewTester(t, o.Patience), o} }
 
-// open returns a new Store.
-func (t *tester) open() *store {
-	t.Helper()
-	return t.wrap(t.options.Open(t.TB))
-}
-
-// openClock returns a new Store that reads c.
-func (t *tester) openClock(c *clock) *store {
-	t.Helper()
-	return t.wrap(t.options.OpenClock(t.TB, c.Now))
-}
-
-func (t *tester) wrap(s harvest.Store) *store {
-	t.Helper()
-	t.FatalIf(s == nil, "the function of the Options that opens a Store returned nil")
-	return &store{s, t}
-}
-
-// A clock is set by the case. The Store may read it from any goroutine.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func newClock() *clock {
-	return &clock{now: time.Date(2026, 1, 2, 3, 4, 5, 678_901_000, time.UTC)}
-}
-
-func (c *clock) Now() time.Time { return c.step(0) }
-
-// step moves the clock by d, which may be negative, and returns the new time.
-func (c *clock) step(d time.Duration) time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-	return c.now
-}
-
-// A store is the Store under test. Its lower-case methods end the case if a call fails.
-type store struct {
+// A db is the Store under test. Its methods end the case if a call fails; those that
+// return an error do not.
+type db struct {
 	harvest.Store
 	*tester
 }
 
-func (s *store) reopen() *store {
-	s.Helper()
-	return s.wrap(s.options.Reopen(s.TB, s.Store))
-}
+func (t *tester) open() *db { return &db{t.options.Open(t.TB), t} }
 
-// maintainer returns the Store's Maintainer. It skips the case if there is none.
-func (s *store) maintainer() harvest.Maintainer {
-	s.Helper()
-	m, ok := s.Store.(harvest.Maintainer)
-	if !ok {
-		s.Skipf("not checked: %T is not a harvest.Maintainer", s.Store)
+// beside returns another opening of d.
+func (d *db) beside() *db { return &db{d.options.Beside(d.TB, d.Store), d.tester} }
+
+// reopened returns two openings of a Store, which may be one, after the first is opened
+// again, if it can be.
+func reopened(d, other *db) (*db, *db) {
+	if d.options.Reopen == nil {
+		return d, other
 	}
-	return m
-}
-
-func (s *store) claim(source string) *harvest.Claim {
-	s.Helper()
-	c, err := s.Claim(s.Ctx, "source/"+source, time.Hour)
-	s.OK(err, "Claim %.100q", source)
-	s.FatalIf(c == nil, "Claim returned neither a claim nor an error")
-	return c
-}
-
-// isHeld checks that nobody else gets the claim of source.
-func (s *store) isHeld(source, when string, args ...any) {
-	s.Helper()
-	_, err := s.Claim(s.Ctx, "source/"+source, time.Hour)
-	s.Is(err, harvest.ErrHeld, "Claim %q %s", source, fmt.Sprintf(when, args...))
-}
-
-func (s *store) release(c *harvest.Claim) {
-	s.Helper()
-	s.OK(s.Release(s.Ctx, c), "Release")
-}
-
-// commit applies b, and ends the case unless that succeeds.
-func (s *store) commit(c *harvest.Claim, b *harvest.Batch) {
-	s.Helper()
-	s.OK(s.tryCommit(c, b), "Commit")
-}
-
-// errConflicts is the error of tryCommit for conflicts.
-var errConflicts = errors.New("conflicts")
-
-// tryCommit is commit for goroutines, which must not end the case.
-func (s *store) tryCommit(c *harvest.Claim, b *harvest.Batch) error {
-	conflicts, err := s.Commit(s.Ctx, c, b)
-	if err == nil && len(conflicts) > 0 {
-		err = fmt.Errorf("%w: %.200q", errConflicts, conflicts)
+	again := &db{d.options.Reopen(d.TB, d.Store), d.tester}
+	if other == d {
+		other = again
 	}
-	return err
+	return again, other
 }
 
-// unchanged checks that f, which does what is described, changes nothing.
-func (s *store) unchanged(what string, f func()) {
-	s.Helper()
-	before := s.contents()
-	f()
-	s.Same(before, s.contents(), "after %s: ", what)
+// offered returns v, a Store or a Tx, as one of the optional interfaces. It skips the
+// case if it is not one.
+func offered[I any](t *tester, v any) I {
+	t.Helper()
+	i, ok := v.(I)
+	t.needs(ok, "%T is not a %s", v, reflect.TypeFor[I]())
+	return i
 }
 
-// fails checks that a Commit of b returns the error want and leaves nothing. It returns
-// the conflicts.
-func (s *store) fails(c *harvest.Claim, b *harvest.Batch, want error, what string, args ...any) (conflicts []string) {
-	s.Helper()
-	what = "Commit of " + fmt.Sprintf(what, args...)
-	s.unchanged(what, func() {
-		s.Helper()
-		var err error
-		conflicts, err = s.Commit(s.Ctx, c, b)
-		s.Is(err, want, "%s", what)
+// needs skips the case if something is missing.
+func (t *tester) needs(has bool, missing string, args ...any) {
+	t.Helper()
+	if !has {
+		t.Skipf("not checked: "+missing, args...)
+	}
+}
+
+// tryView returns the error of a View. A panic is one, too.
+func (d *db) tryView(ctx context.Context, fn func(t *tx)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // means nothing to later calls
+	return d.Await(func() error {
+		return d.View(ctx, func(r harvest.Reader) error { return (&tx{Reader: r}).run(fn) })
 	})
-	return conflicts
 }
 
-func (s *store) head() websync.Head {
-	s.Helper()
-	h, err := s.Head(s.Ctx)
-	s.OK(err, "Head")
-	return h
+// tryUpdate returns the error of an Update. A panic is one, too.
+func (d *db) tryUpdate(ctx context.Context, fn func(t *tx)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	return d.Await(func() error {
+		return d.Update(ctx, func(w harvest.Tx) error { return (&tx{Reader: w, w: w}).run(fn) })
+	})
 }
 
-func (s *store) checkpoint(source string) harvest.Checkpoint {
-	s.Helper()
-	c, err := s.Checkpoint(s.Ctx, source)
-	s.OK(err, "Checkpoint of %q", source)
-	return c
+func (d *db) view(fn func(t *tx)) {
+	d.Helper()
+	d.OK(d.tryView(d.Ctx, fn), "View")
 }
 
-// answers returns the answers of Lookup, Get or LookupTasks, one for each id.
-func answers[V any](s *store, what string, ask func(context.Context, string, []string) ([]V, error), source string, ids []string) []V {
-	s.Helper()
-	vs, err := ask(s.Ctx, source, ids)
-	s.OK(err, "%s in %q", what, source)
-	return suite.Exactly(s, len(ids), vs, "answers of "+what)
+func (d *db) update(fn func(t *tx)) {
+	d.Helper()
+	d.OK(d.tryUpdate(d.Ctx, fn), "Update")
 }
 
-func (s *store) lookup(source string, ids ...string) []harvest.Record {
-	s.Helper()
-	return answers(s, "Lookup", s.Lookup, source, ids)
+// set writes p; "" deletes.
+func (d *db) set(p pairs) {
+	d.Helper()
+	d.update(func(t *tx) {
+		for _, k := range p.keys() {
+			t.set(k, p[k])
+		}
+	})
 }
 
-func (s *store) record(source, id string) harvest.Record {
-	s.Helper()
-	return s.lookup(source, id)[0]
+// holds checks that d holds p and nothing else.
+func (d *db) holds(p pairs) {
+	d.Helper()
+	d.view(func(t *tx) { t.holds(p) })
 }
 
-func (s *store) get(source string, ids ...string) []websync.Item {
-	s.Helper()
-	return answers(s, "Get", s.Get, source, ids)
+// A tx is a Reader or a Tx under test. It collects what its methods find.
+type tx struct {
+	harvest.Reader
+	w    harvest.Tx // nil in a View
+	err  error      // the first
+	lent []loan
+	// between is called before each key of a Scan. It may be nil.
+	between func(keys int)
 }
 
-func (s *store) lookupTasks(source string, ids ...string) []harvest.Task {
-	s.Helper()
-	return answers(s, "LookupTasks", s.LookupTasks, source, ids)
+// A loan is a slice that the Store has returned or was given, and its bytes.
+type loan struct {
+	b   []byte
+	was string
 }
 
-func (s *store) records(source, after string) []harvest.Record {
-	s.Helper()
-	recs := suite.Collect(&s.Tester, "Records", s.Records(s.Ctx, source, after))
-	want := make([]harvest.Brief, 0, len(recs))
-	for i := range recs {
-		want = append(want, recs[i].Brief())
+// behind lies in memory behind what a Store is given.
+const behind = "behind"
+
+// bytes returns a slice that the Store may keep, and may not change.
+func (t *tx) bytes(s string) []byte {
+	b := []byte(s + behind)
+	t.lend(b)
+	return b[:len(s)]
+}
+
+// reusable returns a slice that the Store may neither keep nor change, and what ends its
+// use.
+func (t *tx) reusable(s string) (b []byte, end func()) {
+	all := []byte(s + behind)
+	return all[:len(s)], func() {
+		t.same(s+behind, string(all), "what the Store is given")
+		clear(all)
 	}
-	briefs := suite.Collect(&s.Tester, "Briefs", s.Briefs(s.Ctx, source, after))
-	s.Same(want, append(make([]harvest.Brief, 0, len(briefs)), briefs...), "Briefs beside Records: ")
-	if after == "" {
-		s.checkFingerprints(source, want)
-	}
-	return recs
 }
 
-// checkFingerprints compares the Fingerprints of a source with all of its records.
-func (s *store) checkFingerprints(source string, records []harvest.Brief) {
-	s.Helper()
-	f, err := s.Fingerprints(s.Ctx, source)
-	s.OK(err, "Fingerprints of %q", source)
-	want := []harvest.Fingerprint{}
-	others := int64(0)
-	for i := range records {
-		if records[i].Live() {
-			want = append(want, f.Key.Of(&records[i]))
-		} else {
-			others++
+// run calls fn and returns what it has found.
+func (t *tx) run(fn func(t *tx)) error {
+	fn(t)
+	for _, l := range t.lent {
+		if string(l.b) != l.was {
+			return fmt.Errorf("%.50q becomes %.50q before the function returns", l.was, l.b)
 		}
 	}
-	got := append([]harvest.Fingerprint{}, suite.Collect(&s.Tester, "Fingerprints", f.All)...)
-	byID := func(a, b harvest.Fingerprint) int { return cmp.Compare(a.ID, b.ID) }
-	slices.SortFunc(want, byID)
-	slices.SortFunc(got, byID)
-	s.Same(want, got, "Fingerprints beside Records: ")
-	s.Same(others, f.Others, "Fingerprints.Others")
+	return t.err
 }
 
-func (s *store) tasks(source, after string) []harvest.Task {
-	s.Helper()
-	return suite.Collect(&s.Tester, "Tasks", s.Tasks(s.Ctx, source, after))
-}
-
-func (s *store) due(source string, now time.Time, n int) []harvest.Task {
-	s.Helper()
-	tasks, err := s.Due(s.Ctx, source, now, n)
-	s.OK(err, "Due of %q", source)
-	return tasks
-}
-
-func (s *store) changes(r websync.Range) []websync.Item {
-	s.Helper()
-	return suite.Collect(&s.Tester, "Changes", s.Changes(s.Ctx, r))
-}
-
-func (s *store) resources(r websync.Range) []websync.Item {
-	s.Helper()
-	return suite.Collect(&s.Tester, "Resources", s.Resources(s.Ctx, r))
-}
-
-// checkLog checks what holds for every log: dense numbers, strictly increasing times, and
-// a Head that fits. It returns the log.
-func (s *store) checkLog() []websync.Item {
-	s.Helper()
-	log := s.changes(websync.Range{})
-	s.CheckLog(s.head(), log)
-	return log
-}
-
-func (s *store) state(key string) []byte {
-	s.Helper()
-	v, err := s.State(s.Ctx, key)
-	s.OK(err, "State of %q", key)
-	return v
-}
-
-func (s *store) swap(key string, old, new []byte) {
-	s.Helper()
-	s.OK(s.Swap(s.Ctx, key, old, new), "Swap of %q", key)
-}
-
-// body returns a finished writer that holds data.
-func (s *store) body(data []byte) harvest.BodyWriter {
-	s.Helper()
-	w, err := s.NewBody(s.Ctx)
-	s.OK(err, "NewBody")
-	s.Cleanup(func() { w.Discard() })
-	n, err := w.Write(data)
-	if err == nil && n != len(data) {
-		err = io.ErrShortWrite
-	}
-	s.OK(err, "BodyWriter.Write")
-	s.finish(w, data)
-	return w
-}
-
-// finish finishes a writer and checks its answer: it holds data.
-func (s *store) finish(w harvest.BodyWriter, data []byte) {
-	s.Helper()
-	key, size, err := w.Finish()
-	s.OK(err, "BodyWriter.Finish")
-	if want := websync.SHA256(data); key != want || size != int64(len(data)) {
-		s.Fatalf("BodyWriter.Finish: got %v and %d bytes, want %v and %d", key, size, want, len(data))
+func (t *tx) fail(err error) {
+	if t.err == nil {
+		t.err = err
 	}
 }
 
-// read returns the bytes of a body.
-func (s *store) read(key websync.Digest) ([]byte, error) {
-	r, err := s.Open(s.Ctx, websync.Body{Name: "content", Key: key})
-	if err != nil {
-		return nil, err
+// same notes where got differs from want.
+func (t *tx) same(want, got any, what string, args ...any) {
+	if reflect.DeepEqual(want, got) {
+		return // which Diff takes longer to find
 	}
-	data, err := io.ReadAll(r)
-	return data, errors.Join(err, r.Close())
-}
-
-// holds checks that the Store has exactly the bytes of each body.
-func (s *store) holds(bodies ...[]byte) {
-	s.Helper()
-	for _, data := range bodies {
-		got, err := s.read(websync.SHA256(data))
-		s.OK(err, "Open a body of %d bytes", len(data))
-		s.FatalIf(!bytes.Equal(got, data), "a body of %d bytes came back with %d bytes, or with others", len(data), len(got))
+	if d := suite.Diff(want, got); d != "" {
+		t.fail(fmt.Errorf("%s%s", fmt.Sprintf(what, args...), d))
 	}
 }
 
-// lacks checks that the Store has none of the bodies.
-func (s *store) lacks(bodies ...[]byte) {
-	s.Helper()
-	for _, data := range bodies {
-		_, err := s.read(websync.SHA256(data))
-		s.Is(err, websync.ErrNotFound, "Open a body of %d bytes that is discarded or removed", len(data))
-	}
+func (t *tx) lend(b []byte) string {
+	l := loan{b, string(b)}
+	t.lent = append(t.lent, l)
+	return l.was
 }
 
-// A writer commits to one source. It starts from what the Store holds, so its Bases
-// match.
-type writer struct {
-	*store
-	source string
-	c      *harvest.Claim
+// get returns the value of key, "" if there is none.
+func (t *tx) get(key string) string {
+	k, end := t.reusable(key)
+	v, err := t.Get(k)
+	t.fail(err)
+	t.same(len(v) == 0, v == nil, "Get %.50q returns %q; is it nil: ", key, v)
+	end()
+	return t.lend(v)
 }
 
-func (s *store) writer(source string) *writer {
-	s.Helper()
-	return &writer{s, source, s.claim(source)}
-}
+// is checks the value of key; "" if there is none.
+func (t *tx) is(key, want string) { t.same(want, t.get(key), "Get %.50q", key) }
 
-// batch returns b with the source of w and an ID of its own.
-func (w *writer) batch(b harvest.Batch) *harvest.Batch {
-	b.ID, b.Source = harvest.NewBatch(w.source).ID, w.source
-	return &b
-}
-
-func (w *writer) apply(b *harvest.Batch) {
-	w.Helper()
-	w.commit(w.c, b)
-}
-
-// send applies a batch with the contents of b.
-func (w *writer) send(b harvest.Batch) {
-	w.Helper()
-	w.apply(w.batch(b))
-}
-
-// conflict checks that a Commit of b returns the conflicts want, sorted, and leaves
-// nothing.
-func (w *writer) conflict(b *harvest.Batch, want ...string) {
-	w.Helper()
-	w.Same(want, sorted(w.fails(w.c, b, nil, "a Batch with conflicts")), "conflicts")
-}
-
-// change returns a change of id whose Base is the record's present number.
-func (w *writer) change(id string, kind websync.ChangeKind, title string) harvest.Change {
-	w.Helper()
-	return change(id, w.record(w.source, id).Seq, kind, title)
-}
-
-// put commits changes as one batch of Puts.
-func (w *writer) put(changes ...harvest.Change) {
-	w.Helper()
-	w.send(harvest.Batch{Puts: changes})
-}
-
-// touch commits changes as one batch of Touches.
-func (w *writer) touch(changes ...harvest.Change) {
-	w.Helper()
-	w.send(harvest.Batch{Touches: changes})
-}
-
-// create creates ids, all at once.
-func (w *writer) create(ids ...string) {
-	w.Helper()
-	var puts []harvest.Change
-	for _, r := range w.lookup(w.source, ids...) {
-		puts = append(puts, change(ids[len(puts)], r.Seq, websync.Created, "created"))
-	}
-	w.put(puts...)
-}
-
-func (w *writer) update(id, title string) {
-	w.Helper()
-	w.put(w.change(id, websync.Updated, title))
-}
-
-func (w *writer) delete(id string) {
-	w.Helper()
-	w.put(w.change(id, websync.Deleted, ""))
-}
-
-// addTasks commits tasks.
-func (w *writer) addTasks(tasks ...harvest.Task) {
-	w.Helper()
-	w.send(harvest.Batch{Tasks: tasks})
-}
-
-// done commits that tasks are done.
-func (w *writer) done(refs ...harvest.TaskRef) {
-	w.Helper()
-	w.send(harvest.Batch{Done: refs})
-}
-
-// createMany creates n ids in a few batches and returns them in byte order, which is the
-// order of Born too.
-func (w *writer) createMany(n int) []string {
-	w.Helper()
-	ids := make([]string, n)
-	for i := range ids {
-		ids[i] = fmt.Sprintf("https://example.com/%06d", i)
-	}
-	for part := range slices.Chunk(ids, 500) {
-		var puts []harvest.Change
-		for _, id := range part {
-			puts = append(puts, change(id, 0, websync.Created, id))
+// scan returns the pairs that Scan yields, most of them at most, and checks the bounds
+// and the order.
+func (t *tx) scan(from, to string, n, most int) pairs {
+	last, got := "", pairs{}
+	f, endFrom := t.reusable(from)
+	e, endTo := t.reusable(to)
+	t.fail(t.Scan(f, e, n, func(k, v []byte) bool {
+		if t.between != nil {
+			t.between(len(got))
 		}
-		w.put(puts...)
+		key := t.lend(k)
+		if len(got) == most || key < from || key >= to || key <= last {
+			t.fail(fmt.Errorf("%.50q after %.50q in a Scan of at most %d keys from %.50q to %.50q", key, last, most, from, to))
+		}
+		last = key
+		got[key] = t.lend(v)
+		return t.err == nil && len(got) < most
+	}))
+	endFrom()
+	endTo()
+	return got
+}
+
+// all is more than the keys that are used here.
+const all = 1 << 30
+
+// list returns what Scan yields.
+func (t *tx) list(from, to string) pairs { return t.scan(from, to, 100, all) }
+
+// holds checks that there is p and nothing else.
+func (t *tx) holds(p pairs) {
+	t.same(p, t.list(least, greatest), "Scan")
+	t.prefetch(p.keys()...)
+	for k, v := range p {
+		t.is(k, v)
 	}
-	return ids
 }
 
-// bodyBatch returns a batch that puts id with the body data, and that brings bodies.
-func (w *writer) bodyBatch(id string, data []byte, bodies ...harvest.BodyWriter) *harvest.Batch {
-	w.Helper()
-	put := bodyChange(id, w.record(w.source, id).Seq, "", data)
-	return w.batch(harvest.Batch{Puts: []harvest.Change{put}, Bodies: bodies})
+func (t *tx) prefetch(keys ...string) {
+	if p, ok := t.Reader.(harvest.Prefetcher); ok && len(keys) > 0 {
+		list := make([][]byte, len(keys))
+		for i, k := range keys {
+			list[i] = t.bytes(k)
+		}
+		t.fail(p.Prefetch(list))
+		for i, k := range keys {
+			t.same(k, string(list[i]), "a key after Prefetch")
+		}
+	}
 }
 
-// keep commits data as the body of id.
-func (w *writer) keep(id string, data []byte) {
-	w.Helper()
-	w.apply(w.bodyBatch(id, data, w.body(data)))
+// set sets the value of key, or deletes it if value is "".
+func (t *tx) set(key, value string) {
+	if value == "" {
+		t.fail(t.w.Delete(t.bytes(key)))
+	} else {
+		t.fail(t.w.Set(t.bytes(key), t.bytes(value)))
+	}
 }
 
-// touchBody gives id the body data by a Touch.
-func (w *writer) touchBody(id string, data []byte) {
-	w.Helper()
-	touch := bodyChange(id, w.record(w.source, id).Seq, id, data)
-	w.send(harvest.Batch{Touches: []harvest.Change{touch}, Bodies: []harvest.BodyWriter{w.body(data)}})
+// absent is called before set of a key that has no value.
+func (t *tx) absent(key string) {
+	if p, ok := t.Reader.(harvest.Prefetcher); ok {
+		p.Absent(t.bytes(key))
+	}
 }
 
-// change returns a change with a small description.
-func change(id string, base websync.Seq, kind websync.ChangeKind, title string) harvest.Change {
-	return harvest.Change{Base: base, Record: harvest.Record{Item: websync.Item{
-		Kind:     kind,
-		Resource: websync.Resource{ID: id, Title: title},
-	}}}
+// pairs are keys and their values.
+type pairs map[string]string
+
+// keys returns the keys in their order.
+func (p pairs) keys() []string { return slices.Sorted(maps.Keys(p)) }
+
+// in returns the pairs whose keys are between two bounds.
+func (p pairs) in(from, to string) pairs {
+	part := pairs{}
+	for k, v := range p {
+		if from <= k && k < to {
+			part[k] = v
+		}
+	}
+	return part
 }
 
-// bodyChange returns a change with one body.
-func bodyChange(id string, base websync.Seq, title string, data []byte) harvest.Change {
-	c := change(id, base, websync.Updated, title)
-	c.Record.Bodies = []websync.Body{{Name: "content", Link: websync.Link{Href: id, Type: "text/plain"}, Key: websync.SHA256(data)}}
-	return c
+// maxKey is the length of the longest keys.
+const maxKey = 5000
+
+// All keys that are used here are between these two.
+var least, greatest = "\x00", strings.Repeat("\xff", maxKey)
+
+// logKey returns a key of the log.
+func logKey(generation, n uint64) string {
+	k := binary.BigEndian.AppendUint64([]byte{harvest.LogKey}, generation)
+	return string(binary.BigEndian.AppendUint64(k, n))
 }
 
-func task(source, id string, due time.Time) harvest.Task {
-	return harvest.Task{Source: source, Resource: websync.Resource{ID: id}, Due: due}
-}
+// oddKeys are keys of all sorts, in their order.
+var oddKeys = sync.OnceValue(func() []string {
+	keys := []string{"\x00", "\x00\x00", "\x00\x01", "\x01", " ", "10", "9", "A", "B", "a", "a\x00", "a\x00b", "a ", "a\xcc\x8a", "a\xff", "aa",
+		"b", "k\xff\xff", "m", "\x7f", "\x80", "\xc3\xa5", "\xfe\xff", "\xff", "\xff\x00", "\xff\xff"}
+	for _, n := range []int{255, 256, 1024, 2600, 2601, 2704, 4096, maxKey} {
+		long := strings.Repeat("k", n-1)
+		keys = append(keys, long+"\x00", long+"1", long+"\xff", "\xff"+strings.Repeat("\x00", n-1))
+	}
+	for _, generation := range []uint64{1, 2, 255, 256, 1<<16 + 1} {
+		for _, n := range []uint64{1, 2, 255, 256, 1 << 32} {
+			keys = append(keys, logKey(generation, n))
+		}
+	}
+	slices.Sort(keys)
+	return keys
+})
 
-// now is a moment for tasks.
-func now() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 891_234_000, time.UTC) }
+// oddBounds are oddKeys and their neighbours, in their order.
+var oddBounds = sync.OnceValue(func() []string {
+	bounds := []string{least, greatest, "l", "l\x00", "l\xff", "l" + strings.Repeat("\xff", 16), "m"}
+	for _, k := range oddKeys() {
+		bounds = append(bounds, k, k[:max(len(k)-1, 1)], (k + "\x00")[:min(len(k)+1, maxKey)])
+		if k[0] == harvest.LogKey {
+			bounds = append(bounds, k[:4], k[:9], k[:12], k[:9]+"\xff", k+"\xff")
+		}
+	}
+	slices.Sort(bounds)
+	return slices.Compact(bounds)
+})
 
-const (
-	uri1 = "https://example.com/1"
-	uri2 = "https://example.com/2"
-	uri3 = "https://example.com/3"
-	uri4 = "https://example.com/4"
-	uri5 = "https://example.com/5"
-)
-
-// pattern returns n bytes that differ for each seed and do not repeat soon.
-func pattern(n int, seed uint64) []byte {
+// pattern returns n bytes of all values that differ for each seed and do not repeat.
+func pattern(n, seed int) string {
 	b := make([]byte, n)
-	x := seed*0x9e3779b97f4a7c15 + 1
-	for i := range b {
-		x ^= x << 13
-		x ^= x >> 7
-		x ^= x << 17
-		b[i] = byte(x)
-	}
-	return b
+	rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8), byte(seed >> 16)}).Read(b)
+	return string(b)
 }
-
-// shortAndLong returns two bodies, for Stores that keep long bodies elsewhere.
-func shortAndLong(seed uint64) [][]byte { return [][]byte{[]byte("small"), pattern(1<<20, seed)} }
-
-// contents are everything that a Store returns of some sources, by every method that
-// reads.
-type contents struct {
-	Head             websync.Head
-	Log, Live        []websync.Item
-	Records          []harvest.Record
-	Tasks            []harvest.Task
-	Checkpoints      []harvest.Checkpoint
-	State            [][]byte
-	Lookup           []harvest.Record
-	Get              []websync.Item
-	LookupTasks, Due []harvest.Task
-}
-
-func (s *store) contents() contents {
-	s.Helper()
-	c := contents{Head: s.head(), Log: s.changes(websync.Range{}), Live: s.resources(websync.Range{})}
-	for _, source := range []string{"a", "b", "never"} {
-		uris := []string{uri1, uri2, uri3, uri4, uri5}
-		c.Records = append(c.Records, s.records(source, "")...)
-		c.Tasks = append(c.Tasks, s.tasks(source, "")...)
-		c.Checkpoints = append(c.Checkpoints, s.checkpoint(source))
-		c.Lookup = append(c.Lookup, s.lookup(source, uris...)...)
-		c.Get = append(c.Get, s.get(source, uris...)...)
-		c.LookupTasks = append(c.LookupTasks, s.lookupTasks(source, uris...)...)
-		c.Due = append(c.Due, s.due(source, now(), 10)...)
-	}
-	for _, key := range []string{"key", "deleted", "swapped"} {
-		c.State = append(c.State, s.state(key))
-	}
-	return c
-}
-
-// ids returns the ids of records, items or tasks.
-func ids[V any](vs []V) []string {
-	list := make([]string, len(vs))
-	for i, v := range vs {
-		list[i] = idOf(v)
-	}
-	return list
-}
-
-func idOf[V any](v V) string {
-	switch v := any(v).(type) {
-	case harvest.Record:
-		return v.Resource.ID
-	case harvest.Brief:
-		return v.ID
-	case websync.Item:
-		return v.Resource.ID
-	case harvest.Task:
-		return v.Resource.ID
-	}
-	panic(fmt.Sprintf("storetest: a %T has no id", v))
-}
-
-// sorted returns a sorted copy.
-func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }

@@ -19,7 +19,7 @@ import (
 // Disjoint reads all records of the sources, side by side in the order of their ids: the
 // memory that it takes does not depend on their number. It may or may not see what is
 // committed meanwhile.
-func Disjoint(ctx context.Context, store harvest.Store, sources ...string) error {
+func Disjoint(ctx context.Context, store *harvest.Catalog, sources ...string) error {
 	sources = distinct(sources)
 	if len(sources) < 2 {
 		return nil

@@ -16,7 +16,6 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/union"
 	"github.com/websync-go/websync/internal/testkit"
@@ -26,22 +25,30 @@ import (
 // follows them under random failures.
 type libraries struct {
 	all    []*library
-	listed []*library    // the members now, in their order
-	target harvest.Store // of the union, and perhaps of members
+	listed []*library       // the members now, in their order
+	target *harvest.Catalog // of the union, and perhaps of members
 
 	mu     sync.Mutex
 	calls  int
+	dbs    map[*harvest.Catalog]harvest.Store
 	during map[int]func() error // what happens at a call of a Catalog
 	opened int
 }
 
 func newLibraries(t *rapid.T) *libraries {
-	stores := []harvest.Store{memstore.New(), memstore.New()}
+	dbs := map[*harvest.Catalog]harvest.Store{}
+	newCatalog := func() *harvest.Catalog {
+		db := memstore.New()
+		c := harvest.NewCatalog(db)
+		dbs[c] = db
+		return c
+	}
+	stores := []*harvest.Catalog{newCatalog(), newCatalog()}
 	for i, s := range stores {
 		ahead := rapid.SampledFrom([]time.Duration{0, 0, time.Hour, -time.Hour}).Draw(t, fmt.Sprint("clock ", i))
-		s.(*kvstore.Store).Now = func() time.Time { return time.Now().Add(ahead) }
+		s.Now = func() time.Time { return time.Now().Add(ahead) }
 	}
-	l := &libraries{target: rapid.SampledFrom(append(stores, memstore.New())).Draw(t, "target")}
+	l := &libraries{dbs: dbs, target: rapid.SampledFrom(append(stores, newCatalog())).Draw(t, "target")}
 	for _, name := range []string{"a", "b", "c"} {
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		l.all = append(l.all, &library{rapid.SampledFrom(stores).Draw(t, "store of "+name), name, &now})
@@ -70,7 +77,7 @@ func (l *libraries) change(t *rapid.T) func() {
 
 // tidy draws a compaction of one of the stores.
 func (l *libraries) tidy(t *rapid.T) func() {
-	store := rapid.SampledFrom(l.all).Draw(t, "store to tidy").Store.(*kvstore.Store)
+	store := rapid.SampledFrom(l.all).Draw(t, "store to tidy").Catalog
 	drop := rapid.Bool().Draw(t, "drop")
 	return func() {
 		ctx := context.Background()
@@ -128,13 +135,13 @@ func (l *libraries) run(t *rapid.T) {
 	case "fail":
 		l.during[call] = func() error { return testkit.ErrCut }
 	}
-	h := &harvest.Harvester{Store: l.target, Attempts: -1}
+	h := &harvest.Harvester{Sample: -1, Catalog: l.target, Attempts: -1}
 	h.MaxDelete = rapid.SampledFrom([]float64{0, -1, 0.1}).Draw(t, "max delete")
 	h.Window = rapid.SampledFrom([]int{0, 1, 3}).Draw(t, "window")
 	h.Concurrency = rapid.IntRange(1, 4).Draw(t, "concurrency")
 	h.Full = rapid.IntRange(0, 7).Draw(t, "full") == 0
 	if n := rapid.SampledFrom([]int{-1, -1, 0, 1, 2}).Draw(t, "cut at commit"); n >= 0 {
-		h.Store = &testkit.Failing{Store: l.target, Left: n, After: rapid.Bool().Draw(t, "after it")}
+		h.Catalog = harvest.NewCatalog(testkit.CutAfter(l.dbs[l.target], n, rapid.Bool().Draw(t, "after it")))
 	}
 	once := rapid.SampledFrom([]func(context.Context, harvest.Source) (*harvest.Report, error){h.Run, h.Run, h.List, h.Work, h.Approve}).Draw(t, "what")
 	_, err := once(ctx, l.source())
@@ -147,7 +154,7 @@ func (l *libraries) run(t *rapid.T) {
 // finish follows the members without failures until nothing is left, and compares the
 // target with them.
 func (l *libraries) finish(t *rapid.T) {
-	h := &harvest.Harvester{Store: l.target, MaxDelete: -1}
+	h := &harvest.Harvester{Sample: -1, Catalog: l.target, MaxDelete: -1}
 	for range 2 {
 		_, err := h.Run(context.Background(), l.source())
 		require.NoError(t, err)
@@ -177,14 +184,14 @@ func (l *libraries) finish(t *rapid.T) {
 func (l *libraries) naive(t *rapid.T) map[string]string {
 	all := map[string]string{}
 	for _, m := range slices.Backward(l.listed) {
-		maps.Copy(all, l.live(t, m.Store, m.source))
+		maps.Copy(all, l.live(t, m.Catalog, m.source))
 	}
 	return all
 }
 
 // live returns the live records of a source in one line each. Of records that are
 // otherwise the same, Modified may differ.
-func (l *libraries) live(t *rapid.T, store harvest.Store, source string) map[string]string {
+func (l *libraries) live(t *rapid.T, store *harvest.Catalog, source string) map[string]string {
 	all := map[string]string{}
 	for item, err := range store.Resources(context.Background(), websync.Range{Sources: []string{source}}) {
 		require.NoError(t, err)

@@ -15,7 +15,6 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/harvest/union"
@@ -24,25 +23,25 @@ import (
 
 // A library is a member of a union: a source in a Store, filled by hand.
 type library struct {
-	harvest.Store
+	*harvest.Catalog
 	source string
 	now    *time.Time // of its publisher, not of the Store
 }
 
 func newLibrary(source string) *library {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	return &library{memstore.New(), source, &now}
+	return &library{harvest.NewCatalog(memstore.New()), source, &now}
 }
 
-func (l *library) member() union.Member { return union.Member{Catalog: l.Store, Source: l.source} }
+func (l *library) member() union.Member { return union.Member{Catalog: l.Catalog, Source: l.source} }
 
 // beside returns another member in the same Store.
-func (l *library) beside(source string) *library { return &library{l.Store, source, l.now} }
+func (l *library) beside(source string) *library { return &library{l.Catalog, source, l.now} }
 
 func (l *library) harvest(t require.TestingT, e harvest.Event) {
 	*l.now = l.now.Add(time.Second)
 	e.At = websync.NewDatetime(*l.now)
-	r, err := (&harvest.Harvester{Store: l.Store}).Run(context.Background(), harvest.Of(l.source, e))
+	r, err := (&harvest.Harvester{Sample: -1, Catalog: l.Catalog}).Run(context.Background(), harvest.Of(l.source, e))
 	require.NoError(t, err)
 	require.True(t, r.InStep(), "%+v", r)
 }
@@ -72,8 +71,8 @@ func watch(u *union.Source, member int) *testkit.Catalog {
 	return o
 }
 
-func compact(t require.TestingT, s harvest.Store) {
-	_, err := s.(harvest.Maintainer).Compact(context.Background())
+func compact(t require.TestingT, s *harvest.Catalog) {
+	_, err := s.Compact(context.Background())
 	require.NoError(t, err)
 }
 
@@ -173,7 +172,7 @@ func TestDoingItTwice(t *testing.T) {
 	w.h.Full = true
 	again("in full", 1)
 	w.h.Full = false
-	compact(t, a.Store)
+	compact(t, a.Catalog)
 	again("compacted", 1)
 	commits := 0
 	w.h.Hooks = &harvest.Hooks{Commit: func(context.Context, harvest.CommitInfo) { commits++ }}
@@ -191,7 +190,7 @@ func TestDoingItTwice(t *testing.T) {
 
 func TestInTheSameStore(t *testing.T) {
 	w := newWorld(t)
-	a := &library{Store: w.store, source: "a", now: new(time.Time)}
+	a := &library{Catalog: w.store, source: "a", now: new(time.Time)}
 	*a.now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	b := a.beside("b")
 	live := func() map[string]string {
@@ -292,7 +291,7 @@ func TestTimesInTheFuture(t *testing.T) {
 	a.put(t, "x", "1", date(t, "2199-01-01"))
 	w.run(unionOf(a))
 	a.del(t, "x")
-	compact(t, a.Store)
+	compact(t, a.Catalog)
 	w.run(unionOf(a))
 	assert.Empty(t, w.live())
 	a.put(t, "x", "2", day(1))
@@ -308,7 +307,7 @@ func TestClocks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 			for i, l := range []*library{a, b} {
-				l.Store.(*kvstore.Store).Now = func() time.Time { return time.Now().AddDate(skew[i], 0, 0) }
+				l.Catalog.Now = func() time.Time { return time.Now().AddDate(skew[i], 0, 0) }
 			}
 			u := unionOf(a, b)
 			w.run(u)
@@ -333,7 +332,7 @@ func TestClocks(t *testing.T) {
 				check(0, fmt.Sprint("b3", i))
 				b.del(t, "x")
 				check(0, "")
-				compact(t, a.Store)
+				compact(t, a.Catalog)
 				check(1, "")
 			}
 		})
@@ -404,7 +403,7 @@ func TestCompactedWhileListed(t *testing.T) {
 	o := watch(u, 1)
 	o.Before = func(method string, _ int) error {
 		if method == "Resources" {
-			compact(t, b.Store)
+			compact(t, b.Catalog)
 		}
 		return nil
 	}
@@ -424,7 +423,7 @@ func TestWithoutBytes(t *testing.T) {
 			w, a, b := newWorld(t), newLibrary("a"), newLibrary("b")
 			e := put("x", day(1))
 			e.Open = harvest.OpenBytes([]byte("only looked at"))
-			_, err := (&harvest.Harvester{Store: a.Store, Bodies: mode}).Run(t.Context(), harvest.Of("a", e))
+			_, err := (&harvest.Harvester{Sample: -1, Catalog: a.Catalog, Bodies: mode}).Run(t.Context(), harvest.Of("a", e))
 			require.NoError(t, err)
 			b.put(t, "x", "b", day(1))
 			for range 2 {
@@ -450,7 +449,7 @@ func TestWithoutBytes(t *testing.T) {
 func TestOfSeveralBodies(t *testing.T) {
 	w, a := newWorld(t), newLibrary("a")
 	source := &severalBodies{texts: []string{"one", "two", ""}}
-	_, err := (&harvest.Harvester{Store: a.Store}).Run(t.Context(), source)
+	_, err := (&harvest.Harvester{Sample: -1, Catalog: a.Catalog}).Run(t.Context(), source)
 	require.NoError(t, err)
 	a.source = source.Key()
 	u := unionOf(a)
@@ -462,7 +461,7 @@ func TestOfSeveralBodies(t *testing.T) {
 	assert.Equal(t, 3, o.Count("Open"))
 
 	source.texts = []string{"one", "three", ""}
-	_, err = (&harvest.Harvester{Store: a.Store, Full: true}).Run(t.Context(), source)
+	_, err = (&harvest.Harvester{Sample: -1, Catalog: a.Catalog, Full: true}).Run(t.Context(), source)
 	require.NoError(t, err)
 	w.run(u)
 	assert.Equal(t, 4, o.Count("Open"), "one of them is new")
@@ -537,7 +536,7 @@ func TestBodyTrouble(t *testing.T) {
 	assert.EqualValues(t, 1, r.Failed)
 	assert.Contains(t, r.Failures[0].Error, `member a: body "content": `)
 	assert.Equal(t, map[string]string{"x": "1"}, w.live(), "what is held stays")
-	u.Members[0].Catalog = &forger{a.Store}
+	u.Members[0].Catalog = &forger{a.Catalog}
 	r = w.run(u)
 	assert.Contains(t, r.Failures[0].Error, "sha-256")
 	assert.Equal(t, map[string]string{"x": "1"}, w.live())
@@ -613,10 +612,10 @@ func TestIncomplete(t *testing.T) {
 		"no name":    {&union.Source{Members: []union.Member{a.member()}}, "the Key of the Source, a *union.Source, is empty"},
 		"no members": {&union.Source{Name: src}, "Source.Members is empty"},
 		"no catalog": {&union.Source{Name: src, Members: []union.Member{a.member(), {Source: "b"}}}, "Source.Members[1] must have"},
-		"no source":  {&union.Source{Name: src, Members: []union.Member{{Catalog: a.Store}}}, "Source.Members[0] must have"},
+		"no source":  {&union.Source{Name: src, Members: []union.Member{{Catalog: a.Catalog}}}, "Source.Members[0] must have"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := (&harvest.Harvester{Store: memstore.New()}).Run(t.Context(), test.union)
+			_, err := (&harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New())}).Run(t.Context(), test.union)
 			require.ErrorContains(t, err, test.want)
 		})
 	}
@@ -643,7 +642,7 @@ func TestConformance(t *testing.T) {
 			a.put(t, "8", "a", day(1))
 		},
 		func(a, b *library) {
-			compact(t, b.Store)
+			compact(t, b.Catalog)
 			b.put(t, "7", "again", day(1))
 			a.del(t, "1")
 		},
@@ -659,7 +658,7 @@ func TestConformance(t *testing.T) {
 			now := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 			for i, source := range []string{"a", "b"} {
 				members[i] = *newLibrary(source)
-				members[i].Store.(*kvstore.Store).Now = func() time.Time { now = now.Add(time.Millisecond); return now }
+				members[i].Catalog.Now = func() time.Time { now = now.Add(time.Millisecond); return now }
 			}
 			for _, happens := range history[:state+1] {
 				happens(&members[0], &members[1])
@@ -671,13 +670,13 @@ func TestConformance(t *testing.T) {
 // A union makes one set of two that have ids in common.
 func ExampleSource() {
 	ctx := context.Background()
-	h := &harvest.Harvester{Store: memstore.New()}
+	h := &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New())}
 	act := func(n int, title string) harvest.Event {
 		return harvest.Event{Resource: websync.Resource{ID: fmt.Sprint("https://law.example/act/", n), Title: title}}
 	}
 	all := &union.Source{Name: "all acts", Members: []union.Member{
-		{Catalog: h.Store, Source: "gazette"}, // takes precedence
-		{Catalog: h.Store, Source: "archive"},
+		{Catalog: h.Catalog, Source: "gazette"}, // takes precedence
+		{Catalog: h.Catalog, Source: "archive"},
 	}}
 	for _, source := range []harvest.Source{
 		harvest.Of("archive", act(1, "Act 1, scanned"), act(2, "Act 2, scanned")),
@@ -688,7 +687,7 @@ func ExampleSource() {
 			fmt.Println(err)
 		}
 	}
-	for item, err := range h.Store.Resources(ctx, websync.Range{Sources: []string{"all acts"}}) {
+	for item, err := range h.Catalog.Resources(ctx, websync.Range{Sources: []string{"all acts"}}) {
 		fmt.Println(item.Resource.ID, item.Resource.Title, err)
 	}
 	// Unordered output:
@@ -723,12 +722,12 @@ func TestListingOfOtherMembersCutShort(t *testing.T) {
 		a.put(t, "x", "of a", day(1))
 		b.put(t, "y", "of b", day(1))
 		w.run(unionOf(a))
-		w.h.Store = &testkit.Failing{Store: w.store, Left: cut / 2, After: cut%2 == 1}
+		w.h.Catalog = harvest.NewCatalog(testkit.CutAfter(w.db, cut/2, cut%2 == 1))
 		_, err := w.h.Run(t.Context(), unionOf(a, b))
 		if err != nil && w.record("y").Seq > 0 {
 			strays++
 		}
-		w.h.Store = w.store
+		w.h.Catalog = w.store
 		w.run(unionOf(a))
 		_, err = w.h.Approve(t.Context(), unionOf(a)) // where it was not interrupted
 		require.NoError(t, err)

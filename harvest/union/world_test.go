@@ -25,13 +25,15 @@ var (
 // world is the store of a union and a harvester that keeps it.
 type world struct {
 	*testing.T
-	store harvest.Store
+	db    *memstore.Store
+	store *harvest.Catalog
 	h     harvest.Harvester
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{T: t, store: memstore.New()}
-	w.h.Store = w.store
+	db := memstore.New()
+	w := &world{T: t, db: db, store: harvest.NewCatalog(db), h: harvest.Harvester{Sample: -1}}
+	w.h.Catalog = w.store
 	return w
 }
 

@@ -17,8 +17,7 @@ import (
 // plain text.
 func newChain(log websync.Catalog, settings string) *chain.Chain {
 	s := site.New(site.Settings{
-		Package: "text", Catalog: log, Base: "https://example.org/", Path: "changes.txt",
-		Locator: websync.PathLocator{Base: "https://example.org/", Own: []string{"own"}},
+		Package: "text", Place: websync.Place{Catalog: log, Base: "https://example.org/", Locator: websync.PathLocator{Base: "https://example.org/", Own: []string{"own"}}}, Path: "changes.txt",
 	})
 	return &chain.Chain{Site: s, Size: 3, Settings: settings}
 }

@@ -27,7 +27,7 @@ func newLog(seconds ...int) *websync.Log {
 func TestSince(t *testing.T) {
 	ctx := t.Context()
 	of := func(log websync.Catalog) *chain.Chain {
-		return &chain.Chain{Site: site.New(site.Settings{Package: "x", Catalog: log, Base: "https://example.org/", Path: "a.xml"}), Size: 2}
+		return &chain.Chain{Site: site.New(site.Settings{Package: "x", Place: websync.Place{Catalog: log, Base: "https://example.org/"}, Path: "a.xml"}), Size: 2}
 	}
 	var got []string
 	at := chain.Position{}
@@ -78,7 +78,7 @@ func TestSince(t *testing.T) {
 // TestDocumentSince: the entries from a time on, and single entries by their numbers.
 func TestDocumentSince(t *testing.T) {
 	ctx := t.Context()
-	s := site.New(site.Settings{Package: "x", Catalog: newLog(10, 20, 30, 40, 50), Base: "https://example.org/", Path: "a.xml"})
+	s := site.New(site.Settings{Package: "x", Place: websync.Place{Catalog: newLog(10, 20, 30, 40, 50), Base: "https://example.org/"}, Path: "a.xml"})
 	c := &chain.Chain{Site: s, Size: 2}
 	whole, _, err := c.Whole(ctx)
 	require.NoError(t, err)

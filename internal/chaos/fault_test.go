@@ -14,12 +14,12 @@ import (
 
 // run harvests once into a Store that it opens and closes.
 func (s *site) run(ctx context.Context, at storage) (report *harvest.Report, err error) {
-	store, err := at.open(ctx)
+	store, err := at.open(ctx, func() {})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	h, client := harvester(store)
+	h, client := harvester(store.Catalog)
 	defer client.CloseIdleConnections()
 	return patiently(ctx, s.way.source(s.place), h.Run)
 }

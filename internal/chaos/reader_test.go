@@ -24,10 +24,10 @@ type reader struct {
 // ttl is how long a killed process keeps others waiting.
 const ttl = 150 * time.Millisecond
 
-// harvest brings a Store in step. It calls mark before and after it changes the Store.
-func (c *reader) harvest(ctx context.Context, store harvest.Store, mark func(string)) (*harvest.Report, error) {
+// harvest brings a Store in step.
+func (c *reader) harvest(ctx context.Context, store *harvest.Catalog) (*harvest.Report, error) {
 	src := wayOf(c.Way).source(c.Place)
-	h, client := harvester(&marked{store, mark})
+	h, client := harvester(store)
 	defer client.CloseIdleConnections()
 	if c.Halves {
 		if report, err := patiently(ctx, src, h.List); err != nil {
@@ -46,11 +46,11 @@ func (c *reader) harvest(ctx context.Context, store harvest.Store, mark func(str
 	}
 }
 
-func harvester(store harvest.Store) (*harvest.Harvester, *fetch.Client) {
+func harvester(store *harvest.Catalog) (*harvest.Harvester, *fetch.Client) {
 	client := fetch.New(store)
 	client.Rate, client.IgnoreRobots, client.AllowPrivate = -1, true, true
 	client.Transport = &http.Transport{MaxIdleConnsPerHost: 8}
-	return &harvest.Harvester{Store: store, Fetcher: client, Window: 16, MaxDelete: -1, TTL: ttl}, client
+	return &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: client, Window: 16, MaxDelete: -1, TTL: ttl}, client
 }
 
 // patiently runs until the claim of a process that was killed is over.
@@ -62,28 +62,6 @@ func patiently(ctx context.Context, src harvest.Source, run func(context.Context
 	}
 }
 
-// A marked is a Store that calls mark before and after each change.
-type marked struct {
-	harvest.Store
-	mark func(string)
-}
-
-func (m *marked) Claim(ctx context.Context, name string, ttl time.Duration) (*harvest.Claim, error) {
-	m.mark("claim")
-	return m.Store.Claim(ctx, name, ttl)
-}
-
-func (m *marked) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
-	m.mark("commit")
-	defer m.mark("committed")
-	return m.Store.Commit(ctx, c, b)
-}
-
-func (m *marked) Release(ctx context.Context, c *harvest.Claim) error {
-	m.mark("release")
-	return m.Store.Release(ctx, c)
-}
-
 // childEnv makes the test binary a reader. Its value is the reader in JSON.
 const childEnv = "WEBSYNC_CHAOS_READER"
 
@@ -93,17 +71,17 @@ func (c *reader) main(args string) error {
 		return err
 	}
 	ctx := context.Background()
-	mark := func(what string) { fmt.Println(what) }
-	mark("open")
-	store, err := c.Store.open(ctx)
+	mark := func() { fmt.Println("here") }
+	mark()
+	store, err := c.Store.open(ctx, mark)
 	if err != nil {
 		return err
 	}
 	if len(c.Clocks) > 0 {
 		store.setClock(c.Clocks)
 	}
-	mark("opened")
-	report, err := c.harvest(ctx, store, mark)
+	mark()
+	report, err := c.harvest(ctx, store.Catalog)
 	if err != nil {
 		return err
 	}

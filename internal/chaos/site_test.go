@@ -19,7 +19,6 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
@@ -38,7 +37,7 @@ type site struct {
 	clock atomic.Int64 // of the publisher, in seconds
 	wrong atomic.Int64 // how far the clock of its HTTP server is off, as a Duration
 
-	store *kvstore.Store // what it publishes
+	store *harvest.Catalog // what it publishes
 	lists lister
 	base  string
 	place place
@@ -49,9 +48,9 @@ type site struct {
 	requests atomic.Int64
 	answer   atomic.Pointer[answerFunc] // nil: requests are answered as usual
 
-	calm  *kvstore.Store // follows the publisher undisturbed
-	first cost           // of the first undisturbed harvest
-	spent cost           // of the last one
+	calm  *harvest.Catalog // follows the publisher undisturbed
+	first cost             // of the first undisturbed harvest
+	spent cost             // of the last one
 }
 
 // An answerFunc answers request n; serve does it as usual.
@@ -64,7 +63,8 @@ type cost struct{ requests, marks int64 }
 
 // newSite returns a site that publishes nothing yet.
 func newSite(t *testing.T, w *way, seed uint64) *site {
-	s := &site{t: t, way: w, rnd: rand.New(rand.NewPCG(seed, 0)), store: memstore.New(), live: map[string]bool{}, calm: memstore.New()}
+	s := &site{t: t, way: w, rnd: rand.New(rand.NewPCG(seed, 0)), store: harvest.NewCatalog(memstore.New()), live: map[string]bool{}}
+	s.calm = harvest.NewCatalog(marked{memstore.New(), func() { atomic.AddInt64(&s.spent.marks, 1) }})
 	s.clock.Store(epoch.Unix())
 	s.store.Now = s.now
 	s.place.Dir = t.TempDir()
@@ -128,7 +128,7 @@ func (s *site) change() {
 	if s.way.entry == "" {
 		s.write(events)
 	} else {
-		report, err := (&harvest.Harvester{Store: s.store, Window: 1}).Run(s.t.Context(), harvest.Of(ownKey, events...))
+		report, err := (&harvest.Harvester{Sample: -1, Catalog: s.store, Window: 1}).Run(s.t.Context(), harvest.Of(ownKey, events...))
 		require.NoError(s.t, err)
 		require.Zero(s.t, report.Failed)
 		s.clock.Add(60)
@@ -188,7 +188,7 @@ func (s *site) follow() {
 		p.Dir = s.t.TempDir()
 	}
 	c := &reader{Way: s.way.name, Place: p}
-	report, err := c.harvest(s.t.Context(), s.calm, func(string) { atomic.AddInt64(&s.spent.marks, 1) })
+	report, err := c.harvest(s.t.Context(), s.calm)
 	require.NoError(s.t, err)
 	require.True(s.t, report.InStep(), "%+v", report)
 	s.spent.requests = s.requests.Load() - before

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/pgstore"
 	"github.com/websync-go/websync/harvest/sqlitestore"
 	"github.com/websync-go/websync/internal/pgtest"
@@ -31,24 +31,40 @@ type storage struct {
 
 // An opened is a Store that is open.
 type opened struct {
-	*kvstore.Store
+	*harvest.Catalog
 	io.Closer
 }
 
-// open opens the Store, or creates it.
-func (at storage) open(ctx context.Context) (*opened, error) {
+// A marked is a Store that calls mark before and after each Update.
+type marked struct {
+	harvest.Store
+	mark func()
+}
+
+func (m marked) Update(ctx context.Context, fn func(harvest.Tx) error) error {
+	m.mark()
+	defer m.mark()
+	return m.Store.Update(ctx, fn)
+}
+
+// open opens the Store, or creates it. It calls mark before and after it is changed.
+func (at storage) open(ctx context.Context, mark func()) (*opened, error) {
 	if at.File != "" {
 		s, err := sqlitestore.Open(ctx, at.File, nil)
 		if err != nil {
 			return nil, err
 		}
-		return &opened{s.Store, s}, nil
+		return &opened{harvest.NewCatalog(struct {
+			marked
+			harvest.Blobs
+			harvest.Owners
+		}{marked{s, mark}, s, s}), s}, nil
 	}
 	s, err := pgstore.Open(ctx, at.Server, &pgstore.Options{Schema: at.Schema, Retry: at.Retry})
 	if err != nil {
 		return nil, err
 	}
-	return &opened{s.Store, s}, nil
+	return &opened{harvest.NewCatalog(marked{s, mark}), s}, nil
 }
 
 // setClock makes the clock of the Store jump at each look: by each of the distances, in
@@ -94,10 +110,10 @@ func (at storage) inspected(t *testing.T) holding {
 		}
 		defer os.RemoveAll(filepath.Dir(at.File))
 	}
-	store, err := at.open(t.Context())
+	store, err := at.open(t.Context(), func() {})
 	require.NoError(t, err)
 	defer store.Close()
-	return inspect(t, store.Store)
+	return inspect(t, store.Catalog)
 }
 
 // copied returns the name of a copy of a database and all that belongs to it; "" if there
@@ -118,7 +134,7 @@ func copied(t *testing.T, file string) string {
 // inspect returns what a Store holds, after it has checked all of it: the parts agree,
 // the log is dense, its times rise, its changes make the records, and every body is
 // there.
-func inspect(t *testing.T, store *kvstore.Store) holding {
+func inspect(t *testing.T, store *harvest.Catalog) holding {
 	t.Helper()
 	ctx := t.Context()
 	faults, err := store.Inspect(ctx)

@@ -57,14 +57,14 @@ var ways = []way{
 		name: "sitemap", entry: "sitemap.xml",
 		source: func(p place) harvest.Source { return &sitemap.Source{URL: p.URL, Complete: true} },
 		lists: func(s *site) lister {
-			return &sitemap.Publisher{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report, PartSize: size}
+			return &sitemap.Publisher{Place: websync.Place{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report}, PartSize: size}
 		},
 	},
 	{
 		name: "atom", entry: "feed.atom",
 		source: func(p place) harvest.Source { return &atom.Source{URL: p.URL, Dir: p.Dir} },
 		lists: func(s *site) lister {
-			return &atom.Publisher{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report, Author: author, ArchiveSize: size}
+			return &atom.Publisher{Place: websync.Place{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report}, Author: author, ArchiveSize: size}
 		},
 	},
 	{
@@ -75,14 +75,14 @@ var ways = []way{
 		name: "resourcesync", entry: "capabilitylist.xml",
 		source: func(p place) harvest.Source { return &resourcesync.Source{URL: p.URL, NoDumps: true} },
 		lists: func(s *site) lister {
-			return &resourcesync.Publisher{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report, PartSize: size, ListSize: size}
+			return &resourcesync.Publisher{Place: websync.Place{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report}, PartSize: size, ListSize: size}
 		},
 	},
 	{
 		name: "resourcesync dumps", entry: "capabilitylist.xml",
 		source: func(p place) harvest.Source { return &resourcesync.Source{URL: p.URL} },
 		lists: func(s *site) lister {
-			return &resourcesync.Publisher{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report, PartSize: size, ListSize: size,
+			return &resourcesync.Publisher{Place: websync.Place{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report}, PartSize: size, ListSize: size,
 				Dumps: &resourcesync.Dumps{Dir: s.t.TempDir(), State: s.store, MaxEntries: size}}
 		},
 	},
@@ -90,14 +90,14 @@ var ways = []way{
 		name: "atompmh", entry: "feed.atom",
 		source: func(p place) harvest.Source { return &atompmh.Source{URL: p.URL, AllFormats: true, Dir: p.Dir} },
 		lists: func(s *site) lister {
-			return &atompmh.Publisher{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report, Author: author, ArchiveSize: size}
+			return &atompmh.Publisher{Place: websync.Place{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report}, Author: author, ArchiveSize: size}
 		},
 	},
 	{
 		name: "rinfo", entry: "feed.atom",
 		source: func(p place) harvest.Source { return &rinfo.Source{URL: p.URL, Dir: p.Dir} },
 		lists: func(s *site) lister {
-			return &rinfo.Publisher{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report, Author: author, ArchiveSize: size}
+			return &rinfo.Publisher{Place: websync.Place{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report}, Author: author, ArchiveSize: size}
 		},
 	},
 	{
@@ -107,7 +107,7 @@ var ways = []way{
 			return &eli.Source{Sitemap: p.URL, Feed: strings.TrimSuffix(p.URL, "sitemap.xml") + "eli-update-feed.atom", Interval: -1, SitemapEvery: 1}
 		},
 		lists: func(s *site) lister {
-			return &eli.Publisher{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report, Author: author, Sources: []string{ownKey}}
+			return &eli.Publisher{Place: websync.Place{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report, Sources: []string{ownKey}}, Author: author}
 		},
 	},
 	{

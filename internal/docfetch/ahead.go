@@ -3,9 +3,10 @@ package docfetch
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"iter"
-	"runtime/debug"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/guard"
 )
 
 // An Ahead fetches documents in the background while the caller reads those before them.
@@ -29,14 +30,14 @@ func (a Ahead[T]) All(ctx context.Context) iter.Seq[T] {
 		var queue []chan got[T]
 		defer func() {
 			cancel()
-			var panicked *backgroundPanic
+			var panicked *websync.PanicError
 			for _, c := range queue {
 				g := <-c
 				a.Close(g.item)
 				panicked = cmp.Or(panicked, g.panicked)
 			}
 			if panicked != nil {
-				panic(panicked)
+				panic(&guard.Again{PanicError: panicked})
 			}
 		}()
 		fill := func() {
@@ -57,7 +58,7 @@ func (a Ahead[T]) All(ctx context.Context) iter.Seq[T] {
 			queue = queue[1:]
 			if g.panicked != nil {
 				a.Close(g.item)
-				panic(g.panicked)
+				panic(&guard.Again{PanicError: g.panicked})
 			}
 			fill()
 			if !yield(g.item) {
@@ -69,7 +70,7 @@ func (a Ahead[T]) All(ctx context.Context) iter.Seq[T] {
 
 type got[T any] struct {
 	item     T
-	panicked *backgroundPanic
+	panicked *websync.PanicError
 }
 
 func (a Ahead[T]) start(ctx context.Context, item T) chan got[T] {
@@ -79,10 +80,10 @@ func (a Ahead[T]) start(ctx context.Context, item T) chan got[T] {
 		return done
 	}
 	go func() {
-		panicked := &backgroundPanic{value: "the Fetcher ended its goroutine"}
+		panicked := &websync.PanicError{Value: "the Fetcher ended its goroutine"}
 		defer func() {
 			if v := recover(); v != nil {
-				panicked = &backgroundPanic{v, debug.Stack()}
+				panicked = guard.Caught(v)
 			}
 			done <- got[T]{item, panicked}
 		}()
@@ -90,18 +91,4 @@ func (a Ahead[T]) start(ctx context.Context, item T) chan got[T] {
 		panicked = nil
 	}()
 	return done
-}
-
-// A backgroundPanic is a panic of Get in the goroutine of the caller.
-type backgroundPanic struct {
-	value any
-	stack []byte
-}
-
-func (p *backgroundPanic) Error() string { return fmt.Sprintf("%v\n\n%s", p.value, p.stack) }
-
-// Unwrap returns the value of the panic if that is an error.
-func (p *backgroundPanic) Unwrap() error {
-	err, _ := p.value.(error)
-	return err
 }

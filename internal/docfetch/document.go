@@ -165,6 +165,12 @@ func spooled(body io.ReadCloser) (io.ReadSeekCloser, error) {
 	return s, nil
 }
 
+// Made returns the Last-Modified; zero if it is not stated.
+func (v Validators) Made() time.Time {
+	t, _ := time.Parse(HTTPDate, v.LastModified) // zero if there is an error
+	return t
+}
+
 // HTTPDate is the layout of dates in headers (RFC 9110 §5.6.7).
 const HTTPDate = "Mon, 02 Jan 2006 15:04:05 GMT"
 

@@ -38,11 +38,11 @@ func (p Pass) Events(run *harvest.Run, walk func(*Pass) error) iter.Seq2[harvest
 }
 
 // Yield yields an event, which may be that of another Source. After a Problem no event
-// has a Resume, and no snapshot is Complete.
+// has a Resume, and no snapshot is Complete or Whole.
 func (p *Pass) Yield(ev harvest.Event) error {
 	p.incomplete = p.incomplete || ev.Kind == harvest.Problem
 	if p.incomplete {
-		ev.Resume, ev.Complete = harvest.Checkpoint{}, false
+		ev.Resume, ev.Complete, ev.Whole = harvest.Checkpoint{}, false, false
 	}
 	if ev.Kind == harvest.Put || ev.Kind == harvest.Delete {
 		p.listed++

@@ -17,9 +17,6 @@ func harvestAtom(ctx context.Context, h *harvest.Harvester, url string) (*harves
 // publishAtom publishes what a Store holds: feed.atom with its archive documents, and all
 // bodies. Resources of the sources in own keep their URLs.
 func publishAtom(store websync.Catalog, base string, own ...string) *publish.Handler {
-	feed := &atom.Publisher{Catalog: store, Base: base, Title: "New acts", Author: websync.Person{Name: "The Gazette"}}
-	locator := websync.PathLocator{Base: base, Own: own, Reserved: feed.Reserved}
-	feed.Locator = locator
-	bodies := publish.Bodies(store, locator)
-	return &publish.Handler{Publishers: []websync.Publisher{feed, bodies}}
+	site := &publish.Site{Catalog: store, Base: base, Own: own}
+	return site.Handler(&atom.Publisher{Title: "New acts", Author: websync.Person{Name: "The Gazette"}})
 }

@@ -18,9 +18,6 @@ func harvestAtomPMH(ctx context.Context, h *harvest.Harvester, url string) (*har
 // publishAtomPMH publishes what a Store holds: feed.atom with its archive documents, and
 // all bodies. Resources of the sources in own keep their URLs.
 func publishAtomPMH(store websync.Catalog, base string, own ...string) *publish.Handler {
-	feed := &atompmh.Publisher{Catalog: store, Base: base, Title: "Records", Author: websync.Person{Name: "The Library"}}
-	locator := websync.PathLocator{Base: base, Own: own, Reserved: feed.Reserved}
-	feed.Locator = locator
-	bodies := publish.Bodies(store, locator)
-	return &publish.Handler{Publishers: []websync.Publisher{feed, bodies}}
+	site := &publish.Site{Catalog: store, Base: base, Own: own}
+	return site.Handler(&atompmh.Publisher{Title: "Records", Author: websync.Person{Name: "The Library"}})
 }

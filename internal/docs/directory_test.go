@@ -19,13 +19,7 @@ func harvestDirectory(ctx context.Context, h *harvest.Harvester, dir, base strin
 // publishDirectory writes what a Store holds as the files of a site with a sitemap, for
 // any web server at base. Resources of the sources in own keep their URLs.
 func publishDirectory(ctx context.Context, store websync.Catalog, dir, base string, own ...string) error {
-	catalog, err := publish.Freeze(ctx, store) // it may change during the export
-	if err != nil {
-		return err
-	}
-	list := &sitemap.Publisher{Catalog: catalog, Base: base}
-	locator := websync.PathLocator{Base: base, Own: own, Reserved: list.Reserved}
-	list.Locator = locator
-	_, err = publish.WriteDir(ctx, dir, list, publish.Bodies(catalog, locator))
+	site := &publish.Site{Catalog: store, Base: base, Own: own}
+	_, err := site.WriteDir(ctx, dir, &sitemap.Publisher{}) // of one moment: the Store may change meanwhile
 	return err
 }

@@ -53,12 +53,12 @@ func TestPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			files := newFiles(t)
-			store := memstore.New()
+			store := harvest.NewCatalog(memstore.New())
 			base := serve(t, func(base string) *publish.Handler { return p.publish(store, base, base) })
 			files.harvest(t, store, base)
 
-			mirror := memstore.New()
-			h := &harvest.Harvester{Store: mirror, Fetcher: newClient(t)}
+			mirror := harvest.NewCatalog(memstore.New())
+			h := &harvest.Harvester{Catalog: mirror, Fetcher: newClient(t)}
 			for range 2 {
 				report, err := p.harvest(t.Context(), h, base+p.entry)
 				require.NoError(t, err)
@@ -83,13 +83,13 @@ func TestPages(t *testing.T) {
 
 // TestDirectoryPage writes a directory as the files of a site, and harvests these.
 func TestDirectoryPage(t *testing.T) {
-	files, store, out := newFiles(t), memstore.New(), t.TempDir()
+	files, store, out := newFiles(t), harvest.NewCatalog(memstore.New()), t.TempDir()
 	base := serve(t, func(string) http.Handler { return http.FileServer(http.Dir(out)) })
 	for range 2 {
 		files.harvest(t, store, base)
 		require.NoError(t, publishDirectory(t.Context(), store, out, base, base))
-		mirror := memstore.New()
-		report, err := harvestSitemap(t.Context(), &harvest.Harvester{Store: mirror, Fetcher: newClient(t)}, base+"sitemap.xml")
+		mirror := harvest.NewCatalog(memstore.New())
+		report, err := harvestSitemap(t.Context(), &harvest.Harvester{Catalog: mirror, Fetcher: newClient(t)}, base+"sitemap.xml")
 		require.NoError(t, err)
 		require.True(t, report.InStep(), "%+v", report)
 		assert.Equal(t, files.want(base), texts(t, mirror))
@@ -204,8 +204,8 @@ func (f *files) remove(t *testing.T, n int) {
 }
 
 // harvest harvests the directory as its page does.
-func (f *files) harvest(t *testing.T, store harvest.Store, base string) {
-	report, err := harvestDirectory(t.Context(), &harvest.Harvester{Store: store}, f.dir, base)
+func (f *files) harvest(t *testing.T, store *harvest.Catalog, base string) {
+	report, err := harvestDirectory(t.Context(), &harvest.Harvester{Catalog: store}, f.dir, base)
 	require.NoError(t, err)
 	require.True(t, report.InStep(), "%+v", report)
 }
@@ -245,7 +245,7 @@ func serve[H http.Handler](t *testing.T, handler func(base string) H) (base stri
 type client struct{ *fetch.Client }
 
 func newClient(t *testing.T) client {
-	c := fetch.New(memstore.New())
+	c := fetch.New(harvest.NewCatalog(memstore.New()))
 	c.Rate = -1
 	t.Cleanup(c.CloseIdleConnections)
 	return client{c}
@@ -259,7 +259,7 @@ func (c client) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Respo
 }
 
 // texts returns the contents that a Store holds, by their ids.
-func texts(t *testing.T, store harvest.Store) map[string]string {
+func texts(t *testing.T, store *harvest.Catalog) map[string]string {
 	all := map[string]string{}
 	for item, err := range store.Resources(t.Context(), websync.Range{}) {
 		require.NoError(t, err)

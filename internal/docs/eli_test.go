@@ -23,9 +23,6 @@ func harvestELI(ctx context.Context, h *harvest.Harvester, site string) (*harves
 // publishELI publishes the acts of own sources: those whose ids are URLs below eli/ and
 // whose content is an HTML page with metadata.
 func publishELI(store websync.Catalog, base string, own ...string) *publish.Handler {
-	acts := &eli.Publisher{Catalog: store, Base: base, Sources: own, Author: websync.Person{Name: "The Gazette"}}
-	locator := websync.PathLocator{Base: base, Own: own, Reserved: acts.Reserved}
-	acts.Locator = locator
-	pages := publish.Bodies(store, locator)
-	return &publish.Handler{Publishers: []websync.Publisher{acts, pages}}
+	site := &publish.Site{Catalog: store, Base: base, Own: own}
+	return site.Handler(&eli.Publisher{Author: websync.Person{Name: "The Gazette"}})
 }

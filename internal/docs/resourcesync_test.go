@@ -22,9 +22,6 @@ func harvestResourceSync(ctx context.Context, h *harvest.Harvester, site string)
 // publishResourceSync publishes what a Store holds: the lists, and all bodies, each with
 // a link to the lists. Resources of the sources in own keep their URLs.
 func publishResourceSync(store websync.Catalog, base string, own ...string) *publish.Handler {
-	lists := &resourcesync.Publisher{Catalog: store, Base: base, Robots: true}
-	locator := websync.PathLocator{Base: base, Own: own, Reserved: lists.Reserved}
-	lists.Locator = locator
-	bodies := publish.Linked(publish.Bodies(store, locator), lists.Link())
-	return &publish.Handler{Publishers: []websync.Publisher{lists, bodies}}
+	site := &publish.Site{Catalog: store, Base: base, Own: own}
+	return site.Handler(&resourcesync.Publisher{Robots: true})
 }

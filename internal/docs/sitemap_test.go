@@ -18,9 +18,6 @@ func harvestSitemap(ctx context.Context, h *harvest.Harvester, url string) (*har
 // publishSitemap publishes what a Store holds: sitemap.xml, and all bodies. Resources of
 // the sources in own keep their URLs.
 func publishSitemap(store websync.Catalog, base string, own ...string) *publish.Handler {
-	list := &sitemap.Publisher{Catalog: store, Base: base}
-	locator := websync.PathLocator{Base: base, Own: own, Reserved: list.Reserved}
-	list.Locator = locator
-	bodies := publish.Bodies(store, locator)
-	return &publish.Handler{Publishers: []websync.Publisher{list, bodies}}
+	site := &publish.Site{Catalog: store, Base: base, Own: own}
+	return site.Handler(&sitemap.Publisher{})
 }

@@ -89,7 +89,7 @@ var ways = []way{
 		note: "what it omits is deleted if Source.Complete is set.",
 		open: func(url string) harvest.Source { return &sitemap.Source{URL: url} },
 		publish: func(t *testing.T, c websync.Catalog, base string, own []string, report func(websync.Finding)) (l lister) {
-			l = &sitemap.Publisher{Catalog: c, Base: base, Report: report, Locator: locator(base, own, func() lister { return l }), PartSize: 3}
+			l = &sitemap.Publisher{Place: websync.Place{Catalog: c, Base: base, Report: report, Locator: locator(base, own, func() lister { return l })}, PartSize: 3}
 			return l
 		},
 	},
@@ -97,7 +97,7 @@ var ways = []way{
 		name: "Atom, archived", entry: "feed.atom", dated: true, carries: all,
 		open: func(url string) harvest.Source { return &atom.Source{URL: url} },
 		publish: func(t *testing.T, c websync.Catalog, base string, own []string, report func(websync.Finding)) (l lister) {
-			l = &atom.Publisher{Catalog: c, Base: base, Report: report, Author: author, Locator: locator(base, own, func() lister { return l }), ArchiveSize: 3}
+			l = &atom.Publisher{Place: websync.Place{Catalog: c, Base: base, Report: report, Locator: locator(base, own, func() lister { return l })}, Author: author, ArchiveSize: 3}
 			return l
 		},
 	},
@@ -105,7 +105,7 @@ var ways = []way{
 		name: "Atom, complete", entry: "feed.atom", dated: true, carries: all,
 		open: func(url string) harvest.Source { return &atom.Source{URL: url} },
 		publish: func(t *testing.T, c websync.Catalog, base string, own []string, report func(websync.Finding)) (l lister) {
-			l = &atom.Publisher{Catalog: c, Base: base, Report: report, Author: author, Locator: locator(base, own, func() lister { return l }), Complete: true}
+			l = &atom.Publisher{Place: websync.Place{Catalog: c, Base: base, Report: report, Locator: locator(base, own, func() lister { return l })}, Author: author, Complete: true}
 			return l
 		},
 	},
@@ -113,7 +113,7 @@ var ways = []way{
 		name: "ResourceSync, lists", entry: "capabilitylist.xml", carries: all,
 		open: func(url string) harvest.Source { return &resourcesync.Source{URL: url, NoDumps: true} },
 		publish: func(t *testing.T, c websync.Catalog, base string, own []string, report func(websync.Finding)) (l lister) {
-			l = &resourcesync.Publisher{Catalog: c, Base: base, Report: report, Locator: locator(base, own, func() lister { return l }), PartSize: 3, ListSize: 3}
+			l = &resourcesync.Publisher{Place: websync.Place{Catalog: c, Base: base, Report: report, Locator: locator(base, own, func() lister { return l })}, PartSize: 3, ListSize: 3}
 			return l
 		},
 	},
@@ -122,7 +122,7 @@ var ways = []way{
 		open: func(url string) harvest.Source { return &resourcesync.Source{URL: url} },
 		publish: func(t *testing.T, c websync.Catalog, base string, own []string, report func(websync.Finding)) (l lister) {
 			dumps := &resourcesync.Dumps{Dir: t.TempDir(), State: c.(websync.State), MaxEntries: 3}
-			l = &resourcesync.Publisher{Catalog: c, Base: base, Report: report, Locator: locator(base, own, func() lister { return l }), Dumps: dumps}
+			l = &resourcesync.Publisher{Place: websync.Place{Catalog: c, Base: base, Report: report, Locator: locator(base, own, func() lister { return l })}, Dumps: dumps}
 			return l
 		},
 		pack: func(t *testing.T, l lister) { require.NoError(t, l.(*resourcesync.Publisher).Pack(t.Context())) },
@@ -131,7 +131,7 @@ var ways = []way{
 		name: "Atom-PMH", entry: "feed.atom", dated: true, carries: all,
 		open: func(url string) harvest.Source { return &atompmh.Source{URL: url} },
 		publish: func(t *testing.T, c websync.Catalog, base string, own []string, report func(websync.Finding)) (l lister) {
-			l = &atompmh.Publisher{Catalog: c, Base: base, Report: report, Author: author, Locator: locator(base, own, func() lister { return l }), ArchiveSize: 3}
+			l = &atompmh.Publisher{Place: websync.Place{Catalog: c, Base: base, Report: report, Locator: locator(base, own, func() lister { return l })}, Author: author, ArchiveSize: 3}
 			return l
 		},
 	},
@@ -139,7 +139,7 @@ var ways = []way{
 		name: "rinfo", entry: "feed.atom", dated: true, carries: all,
 		open: func(url string) harvest.Source { return &rinfo.Source{URL: url} },
 		publish: func(t *testing.T, c websync.Catalog, base string, own []string, report func(websync.Finding)) (l lister) {
-			l = &rinfo.Publisher{Catalog: c, Base: base, Report: report, Author: author, Locator: locator(base, own, func() lister { return l }), ArchiveSize: 3}
+			l = &rinfo.Publisher{Place: websync.Place{Catalog: c, Base: base, Report: report, Locator: locator(base, own, func() lister { return l })}, Author: author, ArchiveSize: 3}
 			return l
 		},
 	},
@@ -151,7 +151,7 @@ var ways = []way{
 			return &eli.Source{Sitemap: url, Feed: strings.Replace(url, "sitemap.xml", "eli-update-feed.atom", 1), Interval: -1}
 		},
 		publish: func(t *testing.T, c websync.Catalog, base string, own []string, report func(websync.Finding)) (l lister) {
-			l = &eli.Publisher{Catalog: c, Base: base, Report: report, Author: author, Locator: locator(base, own, func() lister { return l }), Sources: own}
+			l = &eli.Publisher{Place: websync.Place{Catalog: c, Base: base, Report: report, Locator: locator(base, own, func() lister { return l }), Sources: own}, Author: author}
 			return l
 		},
 	},
@@ -220,7 +220,7 @@ func serve(t *testing.T, handler func(base string) http.Handler) (base string) {
 }
 
 // listed publishes a store by a protocol, over HTTP.
-func listed(t *testing.T, w *way, store harvest.Store, own []string, report func(websync.Finding)) (base string, changed func()) {
+func listed(t *testing.T, w *way, store *harvest.Catalog, own []string, report func(websync.Finding)) (base string, changed func()) {
 	var l lister
 	base = serve(t, func(base string) http.Handler {
 		l = w.publish(t, store, base, own, report)
@@ -238,7 +238,7 @@ func listed(t *testing.T, w *way, store harvest.Store, own []string, report func
 
 // firstBy returns a first publisher that uses a protocol.
 func firstBy(t *testing.T, w *way) first {
-	store, changed := memstore.New(), func() {}
+	store, changed := harvest.NewCatalog(memstore.New()), func() {}
 	var base string
 	base, changed = listed(t, w, store, []string{ownKey}, func(f websync.Finding) { assert.Fail(t, f.String()) })
 	return first{base, func() harvest.Source { return w.open(base + w.entry) }, func(now world) {
@@ -271,7 +271,7 @@ func firstDir(t *testing.T) first {
 
 // client gets documents over HTTP.
 func client(t *testing.T) harvest.Fetcher {
-	c := fetch.New(memstore.New())
+	c := fetch.New(harvest.NewCatalog(memstore.New()))
 	c.Rate, c.AllowPrivate, c.IgnoreRobots = -1, true, true
 	t.Cleanup(c.CloseIdleConnections)
 	return c
@@ -291,7 +291,7 @@ type arrived struct {
 
 // arrivals returns what a store holds of a source. A resource whose first id is not known
 // has the key of its content.
-func arrivals(t *testing.T, store harvest.Store, key string, now world) arrival {
+func arrivals(t *testing.T, store *harvest.Catalog, key string, now world) arrival {
 	a := arrival{live: map[string]arrived{}, ids: true, digest: true}
 	byText := map[string]string{}
 	for id, act := range now {
@@ -337,12 +337,13 @@ func (a arrival) measure(now world) carries {
 }
 
 // stores are what a set of resources is harvested into.
-var stores = map[string]func(t *testing.T) harvest.Store{
-	"memory": func(*testing.T) harvest.Store { return memstore.New() },
-	"SQLite": func(t *testing.T) harvest.Store {
-		s, err := sqlitestore.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), nil)
+var stores = map[string]func(t *testing.T) *harvest.Catalog{
+	"memory": func(*testing.T) *harvest.Catalog { return harvest.NewCatalog(memstore.New()) },
+	"SQLite": func(t *testing.T) *harvest.Catalog {
+		db, err := sqlitestore.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), nil)
 		require.NoError(t, err)
-		t.Cleanup(func() { s.Close() })
+		t.Cleanup(func() { db.Close() })
+		s := harvest.NewCatalog(db)
 		return s
 	},
 }
@@ -369,7 +370,7 @@ func TestCrossbar(t *testing.T) {
 	}
 }
 
-func cross(t *testing.T, from, to *way, store harvest.Store) {
+func cross(t *testing.T, from, to *way, store *harvest.Catalog) {
 	var origin first
 	if from.publish == nil {
 		origin = firstDir(t)
@@ -378,13 +379,13 @@ func cross(t *testing.T, from, to *way, store harvest.Store) {
 	}
 	refused := make(chan websync.Finding, 1000)
 	base, changed := listed(t, to, store, nil, func(f websync.Finding) { refused <- f })
-	second := memstore.New()
+	second := harvest.NewCatalog(memstore.New())
 	web := client(t)
 	for n, now := range worlds(t, origin.base) {
 		origin.set(now)
 		source := origin.source()
-		run := func(store harvest.Store, w *way, src harvest.Source) {
-			report, err := (&harvest.Harvester{Store: store, Fetcher: web, Full: w.full}).Run(t.Context(), src)
+		run := func(store *harvest.Catalog, w *way, src harvest.Source) {
+			report, err := (&harvest.Harvester{Catalog: store, Fetcher: web, Full: w.full}).Run(t.Context(), src)
 			require.NoError(t, err)
 			require.True(t, report.InStep(), "%+v", report)
 		}

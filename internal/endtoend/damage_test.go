@@ -151,9 +151,9 @@ func TestDamage(t *testing.T) {
 }
 
 func survive(t *testing.T, name string, sound, damaged *site, full bool) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	run := func(s *site, full bool) *harvest.Report {
-		h := &harvest.Harvester{Store: store, Fetcher: s.fetcher(), Bodies: harvest.SkipBodies, Full: full}
+		h := &harvest.Harvester{Catalog: store, Fetcher: s.fetcher(), Bodies: harvest.SkipBodies, Full: full}
 		report, err := h.Run(t.Context(), s.source())
 		if err != nil {
 			require.False(t, report.InStep(), name)
@@ -185,9 +185,9 @@ func survive(t *testing.T, name string, sound, damaged *site, full bool) {
 // reports to be in step only if it is. So does the run after it, which finds the
 // documents undamaged, and in the end nothing is missing.
 func surviveChange(t *testing.T, name string, before, sound, damaged *site, r *rand.Rand) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	run := func(s *site, full, recheck bool) *harvest.Report {
-		h := &harvest.Harvester{Store: store, Fetcher: s.fetcher(), Full: full, Recheck: recheck}
+		h := &harvest.Harvester{Catalog: store, Fetcher: s.fetcher(), Full: full, Recheck: recheck}
 		report, err := h.Run(t.Context(), s.source())
 		if err != nil {
 			require.False(t, report.InStep(), name)

@@ -372,22 +372,22 @@ type trial struct {
 	addr   string
 }
 
-func (r *trial) baseline(t *testing.T) harvest.Store {
-	store := memstore.New()
+func (r *trial) baseline(t *testing.T) *harvest.Catalog {
+	store := harvest.NewCatalog(memstore.New())
 	if r.fresh {
 		return store
 	}
-	h := &harvest.Harvester{Store: store, Fetcher: r.before.fetcher()}
+	h := &harvest.Harvester{Catalog: store, Fetcher: r.before.fetcher()}
 	report, err := h.Run(t.Context(), r.before.source())
 	require.NoError(t, err)
 	require.True(t, report.InStep(), "%+v", report)
 	return store
 }
 
-func (r *trial) run(t *testing.T, store harvest.Store, heal bool) *harvest.Report {
+func (r *trial) run(t *testing.T, store *harvest.Catalog, heal bool) *harvest.Report {
 	client := r.server.client(r.addr)
 	defer client.CloseIdleConnections() // there are thousands of runs
-	h := &harvest.Harvester{Store: store, Fetcher: client, Full: heal || r.full, Recheck: heal}
+	h := &harvest.Harvester{Catalog: store, Fetcher: client, Full: heal || r.full, Recheck: heal}
 	report, err := h.Run(t.Context(), r.after.source())
 	if err != nil {
 		assert.False(t, report.InStep())

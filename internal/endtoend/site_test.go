@@ -292,13 +292,13 @@ var shapes = []func(edition) *site{
 
 // asSitemap and asArchive publish a Catalog under the root document that they return.
 func asSitemap(catalog websync.Catalog) (string, websync.Publisher) {
-	p := &sitemap.Publisher{Catalog: catalog, Base: origin + "/", PartSize: 10}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: catalog, Base: origin + "/"}, PartSize: 10}
 	bodies := websync.PathLocator{Base: p.Base, Reserved: p.Reserved}
 	return "/sitemap.xml", publish.Join(p, publish.Bodies(catalog, bodies))
 }
 
 func asArchive(catalog websync.Catalog) (string, websync.Publisher) {
-	p := &atom.Publisher{Catalog: catalog, Base: origin + "/", ArchiveSize: 10, Author: websync.Person{Name: "A"}}
+	p := &atom.Publisher{Place: websync.Place{Catalog: catalog, Base: origin + "/"}, ArchiveSize: 10, Author: websync.Person{Name: "A"}}
 	bodies := websync.PathLocator{Base: p.Base, Reserved: p.Reserved}
 	return "/feed.atom", publish.Join(p, publish.Bodies(catalog, bodies))
 }
@@ -306,7 +306,7 @@ func asArchive(catalog websync.Catalog) (string, websync.Publisher) {
 // published returns two editions of a site as the Publishers of this module write them,
 // from a Store that harvested both.
 func published(t *testing.T, name string, open func(string) harvest.Source, as func(websync.Catalog) (string, websync.Publisher), before, after edition) (*site, *site) {
-	store := memstore.New()
+	store := harvest.NewCatalog(memstore.New())
 	root, publisher := as(store)
 	make := func(e edition) *site {
 		original := oneSitemap(e)
@@ -322,7 +322,7 @@ func published(t *testing.T, name string, open func(string) harvest.Source, as f
 				s.lists = append(s.lists, path)
 			}
 		}
-		copied := memstore.New()
+		copied := harvest.NewCatalog(memstore.New())
 		mustHarvest(t, copied, s.fetcher(), s.source())
 		s.truth = live(t, copied, s.source().Key())
 		require.Len(t, s.truth, len(e.numbers()))
@@ -331,8 +331,8 @@ func published(t *testing.T, name string, open func(string) harvest.Source, as f
 	return make(before), make(after)
 }
 
-func mustHarvest(t *testing.T, store harvest.Store, f harvest.Fetcher, src harvest.Source) {
-	report, err := (&harvest.Harvester{Store: store, Fetcher: f}).Run(t.Context(), src)
+func mustHarvest(t *testing.T, store *harvest.Catalog, f harvest.Fetcher, src harvest.Source) {
+	report, err := (&harvest.Harvester{Catalog: store, Fetcher: f}).Run(t.Context(), src)
 	require.NoError(t, err)
 	require.True(t, report.InStep(), "%+v", report)
 }
@@ -353,7 +353,7 @@ func textOf(t *testing.T, doc *websync.Document) string {
 
 // live returns the ids and bodies that a store holds of a site; a body that is not kept
 // is empty.
-func live(t testing.TB, store harvest.Store, key string) map[string]string {
+func live(t testing.TB, store *harvest.Catalog, key string) map[string]string {
 	all := map[string]string{}
 	for rec, err := range store.Records(t.Context(), key, "") {
 		require.NoError(t, err)

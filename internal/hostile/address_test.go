@@ -252,7 +252,7 @@ func TestCredentials(t *testing.T) {
 		src := s.source(strings.Replace(w.url, "://", "://me:"+secret+"@", 1))
 		ctx, cancel := w.context()
 		defer cancel()
-		report, err := (&harvest.Harvester{Store: w.store, Fetcher: w.client}).Run(ctx, src)
+		report, err := (&harvest.Harvester{Catalog: w.store, Fetcher: w.client}).Run(ctx, src)
 		require.Error(t, err)
 		assert.NotContains(t, err.Error(), secret)
 		for _, f := range report.Problems {

@@ -43,15 +43,15 @@ func TestPublished(t *testing.T) {
 				Links:   []websync.Link{{Rel: "alternate", Href: text}, {Rel: text, Href: text, Type: text}, link},
 				Authors: []websync.Person{{Name: text, Email: text, URI: text}},
 			}})
-			h := &harvest.Harvester{Store: w.store}
+			h := &harvest.Harvester{Catalog: w.store}
 			_, err := h.Run(t.Context(), src)
 			require.NoError(t, err)
 
 			locator := websync.PathLocator{Base: base}
 			all := publish.Join(
-				&sitemap.Publisher{Catalog: w.store, Base: base, Locator: locator},
-				&atom.Publisher{Catalog: w.store, Base: base, Locator: locator, Author: websync.Person{Name: "A"}},
-				&resourcesync.Publisher{Catalog: w.store, Base: base, Locator: locator},
+				&sitemap.Publisher{Place: websync.Place{Catalog: w.store, Base: base, Locator: locator}},
+				&atom.Publisher{Place: websync.Place{Catalog: w.store, Base: base, Locator: locator}, Author: websync.Person{Name: "A"}},
+				&resourcesync.Publisher{Place: websync.Place{Catalog: w.store, Base: base, Locator: locator}},
 				publish.Bodies(w.store, locator))
 			_, err = publish.WriteDir(t.Context(), filepath.Join(w.dir, "site"), all)
 			if err != nil {

@@ -116,7 +116,7 @@ type world struct {
 	dials    []string // to addresses other than the server's that were attempted
 
 	client   *fetch.Client
-	store    harvest.Store
+	store    *harvest.Catalog
 	log      bytes.Buffer // of harvester and client; guarded by mu
 	findings []websync.Finding
 }
@@ -131,7 +131,7 @@ func newWorld(t *testing.T) *world {
 	}
 	inputs.Add(1)
 	outer := t.TempDir()
-	w := &world{t: t, memory: memoryLimit, dir: filepath.Join(outer, "root"), answers: map[string]http.HandlerFunc{}, store: memstore.New()}
+	w := &world{t: t, memory: memoryLimit, dir: filepath.Join(outer, "root"), answers: map[string]http.HandlerFunc{}, store: harvest.NewCatalog(memstore.New())}
 	require.NoError(t, os.MkdirAll(filepath.Join(w.dir, "temp"), 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(outer, "secret.txt"), []byte(secret), 0o644))
 	t.Setenv("TMPDIR", filepath.Join(w.dir, "temp"))
@@ -244,7 +244,7 @@ func (w *world) run(src harvest.Source, requests int) (o outcome) {
 	before := w.requests
 	findings := len(w.findings)
 	h := &harvest.Harvester{
-		Store: w.store, Fetcher: w.client, TTL: time.Minute,
+		Catalog: w.store, Fetcher: w.client, TTL: time.Minute,
 		Log: slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Hooks: &harvest.Hooks{Finding: func(_ string, f websync.Finding) {
 			w.mu.Lock()

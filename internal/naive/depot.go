@@ -14,7 +14,6 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
-	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/testkit"
 )
@@ -49,7 +48,7 @@ type Profile struct {
 type Depot struct {
 	*Web
 	Profile   Profile
-	Store     *kvstore.Store
+	Store     *harvest.Catalog
 	Source    harvest.Source
 	Harvester *harvest.Harvester
 
@@ -61,7 +60,7 @@ type Depot struct {
 
 // NewDepot returns a Depot without documents.
 func NewDepot(t testing.TB, p Profile) *Depot {
-	d := &Depot{Web: NewWeb(t), Profile: p, Store: memstore.New(), t: t}
+	d := &Depot{Web: NewWeb(t), Profile: p, Store: harvest.NewCatalog(memstore.New()), t: t}
 	client := fetch.New(nil)
 	client.Rate, client.IgnoreRobots, client.Attempts = -1, true, -1
 	client.OnAttempt = func(_ context.Context, a harvest.AttemptInfo) {
@@ -72,7 +71,7 @@ func NewDepot(t testing.TB, p Profile) *Depot {
 		}
 	}
 	d.Source = p.Source(d.URL + "/index.atom")
-	d.Harvester = &harvest.Harvester{Store: d.Store, Fetcher: client, MaxDelete: -1, Attempts: -1, Hooks: &harvest.Hooks{
+	d.Harvester = &harvest.Harvester{Catalog: d.Store, Fetcher: client, MaxDelete: -1, Attempts: -1, Hooks: &harvest.Hooks{
 		Finding: func(_ string, f websync.Finding) {
 			d.mu.Lock()
 			defer d.mu.Unlock()

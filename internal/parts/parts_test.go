@@ -18,7 +18,7 @@ import (
 // 100 bytes.
 func newList(log websync.Catalog) *parts.List {
 	l := &parts.List{
-		Site: site.New(site.Settings{Package: "text", Catalog: log, Base: "https://example.org/", Path: "ids.txt"}),
+		Site: site.New(site.Settings{Package: "text", Place: websync.Place{Catalog: log, Base: "https://example.org/"}, Path: "ids.txt"}),
 		Size: 4, MaxBytes: 100, Settings: func(size websync.Seq) string { return fmt.Sprint("ids ", size) },
 		Bound: func(item *websync.Item) (int64, bool) {
 			return int64(len(item.Resource.ID)) + 1, len(item.Resource.Links) > 0

@@ -55,7 +55,7 @@ func document(t *testing.T, p websync.Publisher, path string) *bytes.Buffer {
 }
 
 func locs(t *testing.T, c websync.Catalog) (all []string) {
-	p := &sitemap.Publisher{Catalog: c, Base: base, Locator: locator}
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: c, Base: base, Locator: locator}}
 	for e, err := range sitemap.NewReader(document(t, p, "/sitemap.xml")).All() {
 		require.NoError(t, err)
 		all = append(all, e.Loc)
@@ -65,7 +65,7 @@ func locs(t *testing.T, c websync.Catalog) (all []string) {
 
 // ids returns what a feed lists, in order.
 func ids(t *testing.T, c websync.Catalog) (entries, tombstones []string) {
-	p := &atom.Publisher{Catalog: c, Base: base, Locator: locator, Author: websync.Person{Name: "A"}}
+	p := &atom.Publisher{Place: websync.Place{Catalog: c, Base: base, Locator: locator}, Author: websync.Person{Name: "A"}}
 	for item, err := range atom.NewReader(document(t, p, "/feed.atom")).All() {
 		require.NoError(t, err)
 		if item.Entry != nil {
@@ -116,7 +116,7 @@ func TestNameOfDeleted(t *testing.T) {
 			assert.Equal(t, entries, tombstones)
 			assert.Empty(t, locs(t, test.catalog))
 
-			s := site.New(site.Settings{Catalog: test.catalog, Base: base, Path: "x.xml", Locator: locator})
+			s := site.New(site.Settings{Place: websync.Place{Catalog: test.catalog, Base: base, Locator: locator}, Path: "x.xml"})
 			n := 0
 			for item, err := range test.catalog.Changes(t.Context(), websync.Range{}) {
 				require.NoError(t, err)
@@ -138,7 +138,7 @@ func TestBodiesOfOneType(t *testing.T) {
 	}
 	log := new(websync.Log)
 	log.Append(kept("found", r))
-	p := &atom.Publisher{Catalog: log, Base: base, Locator: locator, Author: websync.Person{Name: "A"}}
+	p := &atom.Publisher{Place: websync.Place{Catalog: log, Base: base, Locator: locator}, Author: websync.Person{Name: "A"}}
 	for item, err := range atom.NewReader(document(t, p, "/feed.atom")).All() {
 		require.NoError(t, err)
 		var names []string

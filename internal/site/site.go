@@ -22,12 +22,9 @@ import (
 // Settings are the fields that the Publishers of all protocols have in common, under the
 // same names.
 type Settings struct {
-	Package  string // of the Publisher, for errors
-	Catalog  websync.Catalog
-	Base     string
-	Path     string // of the root document
-	Sources  []string
-	Locator  websync.Locator
+	Package string // of the Publisher, for errors
+	websync.Place
+	Path     string                 // of the root document
 	Reserved func(path string) bool // the Publisher's method
 }
 
@@ -56,7 +53,7 @@ func New(s Settings) *Site {
 		Origin: s.Base[:end], Root: s.Base[end:] + name, settings: s,
 	}
 	if l.Locator == nil {
-		l.Locator = websync.PathLocator{Base: s.Base, Reserved: s.Reserved}
+		l.Locator = websync.PathLocator{Base: s.Base, Own: s.Own, Reserved: s.Reserved}
 	}
 	l.ext = path.Ext(name)
 	l.stem = strings.TrimSuffix(l.Root, l.ext)

@@ -13,16 +13,16 @@ import (
 
 func TestErr(t *testing.T) {
 	for want, s := range map[string]site.Settings{
-		"": {Base: "https://example.org/a/", Path: "b.xml"},
-		`x: Publisher.Base "https://x" must be an http(s) URL ending in "/"`:                                                      {Base: "https://x"},
-		`x: Publisher.Base "ftp://x/" must be an http(s) URL ending in "/"`:                                                       {Base: "ftp://x/"},
-		`x: Publisher.Base "https://x:/" must be an http(s) URL ending in "/"`:                                                    {Base: "https://x:/"},
-		`x: Publisher.Base must not hold a user or a password`:                                                                    {Base: "https://u:p@x/"},
-		`x: Publisher.Base and Path make "https://x/a/", which must be the clean URL of a document, without query and fragment`:   {Base: "https://x/", Path: "/a/"},
-		`x: Publisher.Base and Path make "https://x/?a", which must be the clean URL of a document, without query and fragment`:   {Base: "https://x/", Path: "?a"},
-		`x: Publisher.Base and Path make "https://x/../a", which must be the clean URL of a document, without query and fragment`: {Base: "https://x/", Path: "../a"},
-		`x: Publisher.Base and Path make "https://x/a b", which must be a URL: white space inside`:                                {Base: "https://x/", Path: "a b"},
-		`x: Publisher.Base and Path make "https://x:99999/a", which must be a URL: a port above 65535`:                            {Base: "https://x:99999/", Path: "a"},
+		"": {Place: websync.Place{Base: "https://example.org/a/"}, Path: "b.xml"},
+		`x: Publisher.Base "https://x" must be an http(s) URL ending in "/"`:                                                      {Place: websync.Place{Base: "https://x"}},
+		`x: Publisher.Base "ftp://x/" must be an http(s) URL ending in "/"`:                                                       {Place: websync.Place{Base: "ftp://x/"}},
+		`x: Publisher.Base "https://x:/" must be an http(s) URL ending in "/"`:                                                    {Place: websync.Place{Base: "https://x:/"}},
+		`x: Publisher.Base must not hold a user or a password`:                                                                    {Place: websync.Place{Base: "https://u:p@x/"}},
+		`x: Publisher.Base and Path make "https://x/a/", which must be the clean URL of a document, without query and fragment`:   {Place: websync.Place{Base: "https://x/"}, Path: "/a/"},
+		`x: Publisher.Base and Path make "https://x/?a", which must be the clean URL of a document, without query and fragment`:   {Place: websync.Place{Base: "https://x/"}, Path: "?a"},
+		`x: Publisher.Base and Path make "https://x/../a", which must be the clean URL of a document, without query and fragment`: {Place: websync.Place{Base: "https://x/"}, Path: "../a"},
+		`x: Publisher.Base and Path make "https://x/a b", which must be a URL: white space inside`:                                {Place: websync.Place{Base: "https://x/"}, Path: "a b"},
+		`x: Publisher.Base and Path make "https://x:99999/a", which must be a URL: a port above 65535`:                            {Place: websync.Place{Base: "https://x:99999/"}, Path: "a"},
 	} {
 		s.Package, s.Catalog = "x", new(websync.Log)
 		err := site.New(s).Err
@@ -32,11 +32,11 @@ func TestErr(t *testing.T) {
 			assert.EqualError(t, err, want)
 		}
 	}
-	assert.EqualError(t, site.New(site.Settings{Package: "x", Base: "https://x/"}).Err, "x: Publisher.Catalog is nil")
+	assert.EqualError(t, site.New(site.Settings{Package: "x", Place: websync.Place{Base: "https://x/"}}).Err, "x: Publisher.Catalog is nil")
 }
 
 func TestNumbered(t *testing.T) {
-	s := site.New(site.Settings{Catalog: new(websync.Log), Base: "https://example.org/a/", Path: "b.xml"})
+	s := site.New(site.Settings{Place: websync.Place{Catalog: new(websync.Log), Base: "https://example.org/a/"}, Path: "b.xml"})
 	assert.Equal(t, "https://example.org/a/b.xml", s.URL())
 	path := s.Numbered("1-0123abcd", 12)
 	assert.Equal(t, "/a/b-1-0123abcd-12.xml", path)
@@ -59,10 +59,9 @@ func TestAt(t *testing.T) {
 		}
 	}
 	first := site.New(site.Settings{
-		Package: "x", Catalog: log, Base: "https://example.org/", Path: "a.xml", Sources: []string{"a"},
-		Locator: websync.PathLocator{
+		Package: "x", Place: websync.Place{Catalog: log, Base: "https://example.org/", Sources: []string{"a"}, Locator: websync.PathLocator{
 			Base: "https://example.org/", Own: []string{"a"}, Reserved: func(path string) bool { return strings.HasSuffix(path, ".xml") },
-		},
+		}}, Path: "a.xml",
 	})
 	second := first.At("sub/b.xml", "b")
 	assert.NoError(t, second.Check())

@@ -66,7 +66,7 @@ func Read(t T, store websync.Catalog, b websync.Body) string {
 }
 
 // Live returns the live names with their content; with "-" if it is not kept.
-func Live(t T, store harvest.Store) map[string]string {
+func Live(t T, store *harvest.Catalog) map[string]string {
 	live := map[string]string{}
 	for _, item := range All(t, store.Resources(context.Background(), websync.Range{})) {
 		text := "-"
@@ -79,12 +79,12 @@ func Live(t T, store harvest.Store) map[string]string {
 }
 
 // Entries returns the log, oldest first.
-func Entries(t T, store harvest.Store) []websync.Item {
+func Entries(t T, store *harvest.Catalog) []websync.Item {
 	return All(t, store.Changes(context.Background(), websync.Range{}))
 }
 
 // Log returns the log as "kind name", oldest first.
-func Log(t T, store harvest.Store) (log []string) {
+func Log(t T, store *harvest.Catalog) (log []string) {
 	for _, item := range Entries(t, store) {
 		log = append(log, item.Kind.String()+" "+strings.TrimPrefix(item.Resource.ID, Base))
 	}
@@ -92,19 +92,19 @@ func Log(t T, store harvest.Store) (log []string) {
 }
 
 // Tasks returns the tasks of Src.
-func Tasks(t T, store harvest.Store) []harvest.Task {
+func Tasks(t T, store *harvest.Catalog) []harvest.Task {
 	return All(t, store.Tasks(context.Background(), Src, ""))
 }
 
 // Record returns the record that Src has of a name.
-func Record(t T, store harvest.Store, name string) harvest.Record {
+func Record(t T, store *harvest.Catalog, name string) harvest.Record {
 	recs, err := store.Lookup(context.Background(), Src, []string{Base + name})
 	ok(t, err)
 	return recs[0]
 }
 
 // MakeDue makes all tasks of Src due.
-func MakeDue(t T, store harvest.Store) {
+func MakeDue(t T, store *harvest.Catalog) {
 	ctx := context.Background()
 	claim, err := store.Claim(ctx, "test", time.Minute)
 	ok(t, err)
@@ -115,32 +115,6 @@ func MakeDue(t T, store harvest.Store) {
 	}
 	_, err = store.Commit(ctx, claim, b)
 	ok(t, errors.Join(err, store.Release(ctx, claim)))
-}
-
-// ErrCut is the error of a Failing Store.
-var ErrCut = errors.New("power cut")
-
-// A Failing is a Store whose Commit fails after Left more, before or After it was
-// applied.
-type Failing struct {
-	harvest.Store
-	Left  int
-	After bool
-
-	mu sync.Mutex
-}
-
-// Commit implements [harvest.Store].
-func (f *Failing) Commit(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.Left--; f.Left >= 0 {
-		return f.Store.Commit(ctx, c, b)
-	}
-	if f.After && f.Left == -1 {
-		f.Store.Commit(ctx, c, b)
-	}
-	return nil, errors.Join(ErrCut, harvest.ErrFenced)
 }
 
 // OnFinding returns hooks that call f with each finding of a run, one at a time.

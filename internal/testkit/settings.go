@@ -11,6 +11,9 @@ func SetAll(settings any) {
 	v := reflect.ValueOf(settings).Elem()
 	for i := range v.NumField() {
 		field := v.Field(i)
+		if field.CanSet() && v.Type().Field(i).Anonymous {
+			SetAll(field.Addr().Interface())
+		}
 		if !field.CanSet() || !field.IsZero() {
 			continue
 		}
@@ -38,6 +41,8 @@ func PassesOn(t testing.TB, from, to any) {
 		passed := b.FieldByName(field.Name)
 		switch {
 		case !field.IsExported() || !passed.IsValid():
+		case field.Anonymous:
+			PassesOn(t, a.Field(i).Addr().Interface(), passed.Addr().Interface())
 		case a.Field(i).IsZero():
 			t.Errorf("%s is not set", field.Name)
 		case field.Type.Kind() == reflect.Func && !passed.IsNil():

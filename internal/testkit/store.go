@@ -9,7 +9,6 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/kvstore"
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
@@ -40,7 +39,7 @@ func ok(t T, err error) {
 
 // Fill commits items to a source: each is the state of its resource. Texts are the bodies
 // that the items do not have in the Store yet; their Keys are the SHA-256 of them.
-func Fill(t T, store harvest.Store, source string, texts []string, items ...websync.Item) {
+func Fill(t T, store *harvest.Catalog, source string, texts []string, items ...websync.Item) {
 	if t, is := t.(interface{ Helper() }); is {
 		t.Helper()
 	}
@@ -67,25 +66,31 @@ func Fill(t T, store harvest.Store, source string, texts []string, items ...webs
 	ok(t, errors.Join(err, store.Release(ctx, claim)))
 }
 
+// A catalog is embedded without the name of a Publisher's field.
+type catalog = harvest.Catalog
+
 // A Store is a Store in memory that is filled by hand. Each commit is a second later than
 // the one before.
 type Store struct {
-	*kvstore.Store
+	*catalog
 	Clock time.Time
 	t     T
 }
 
 // NewStore returns an empty Store.
 func NewStore(t T) *Store {
-	s := &Store{Store: memstore.New(), Clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), t: t}
-	s.Store.Now = func() time.Time { return s.Clock }
+	s := &Store{catalog: harvest.NewCatalog(memstore.New()), Clock: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), t: t}
+	s.Now = func() time.Time { return s.Clock }
 	return s
 }
+
+// Plain returns the Catalog itself.
+func (s *Store) Plain() *harvest.Catalog { return s.catalog }
 
 // Fill is [Fill] a second later.
 func (s *Store) Fill(source string, texts []string, items ...websync.Item) {
 	s.Clock = s.Clock.Add(time.Second)
-	Fill(s.t, s.Store, source, texts, items...)
+	Fill(s.t, s.catalog, source, texts, items...)
 }
 
 // Put commits resources to a source, all at once.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/harvest/kvstore"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/internal/suite"
 	"github.com/websync-go/websync/internal/testkit"
@@ -25,12 +25,12 @@ var matrix = flag.Bool("matrix", false, "run every case on every broken catalog 
 
 // A catalog is a Store with two sources and some history.
 type catalog struct {
-	*kvstore.Store
+	*harvest.Catalog
 	mu sync.Mutex // one claim at a time
 }
 
 func filled(t testing.TB) *catalog {
-	c := &catalog{Store: memstore.New()}
+	c := &catalog{Catalog: harvest.NewCatalog(memstore.New())}
 	for i := range 40 {
 		c.put("a", fmt.Sprint("a", i), websync.Created, fmt.Sprint("body of ", i))
 		c.put("b", fmt.Sprint("b", i), websync.Created, "a body of many")
@@ -55,7 +55,7 @@ func (c *catalog) put(source, id string, kind websync.ChangeKind, text string) e
 		texts = []string{text}
 		item.Bodies = []websync.Body{{Name: "content", Key: websync.SHA256([]byte(text))}}
 	}
-	testkit.Fill(testkit.Must, c.Store, source, texts, item)
+	testkit.Fill(testkit.Must, c.Catalog, source, texts, item)
 	return nil
 }
 
@@ -236,6 +236,34 @@ func TestBrokenCatalogs(t *testing.T) {
 					items = items[:len(items)-1]
 				}
 				return items, err
+			}
+		}},
+		{"Changes ignores Since", "log/since log/since-range", func(f *faulty) {
+			f.changes = func(r websync.Range, items []websync.Item, err error) ([]websync.Item, error) {
+				if err == nil && !r.Since.IsZero() {
+					r.Since = time.Time{}
+					return collect(f.catalog.Changes(context.Background(), r))
+				}
+				return items, err
+			}
+		}},
+		{"Since excludes its own time", "log/since", func(f *faulty) {
+			f.changes = func(r websync.Range, items []websync.Item, err error) ([]websync.Item, error) {
+				return slices.DeleteFunc(items, func(it websync.Item) bool { return it.Time.Equal(r.Since) }), err
+			}
+		}},
+		{"Since replaces After", "log/since-range", func(f *faulty) {
+			f.changes = func(r websync.Range, items []websync.Item, err error) ([]websync.Item, error) {
+				if err == nil && !r.Since.IsZero() {
+					r.After = 0
+					return collect(f.catalog.Changes(context.Background(), r))
+				}
+				return items, err
+			}
+		}},
+		{"Resources honours Since", "resources/range", func(f *faulty) {
+			f.resources = func(r websync.Range, items []websync.Item) []websync.Item {
+				return slices.DeleteFunc(items, func(it websync.Item) bool { return it.Time.Before(r.Since) })
 			}
 		}},
 		{"an unknown generation is empty", "log/generations", func(f *faulty) {

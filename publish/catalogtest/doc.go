@@ -14,8 +14,7 @@
 // nothing to check is skipped and logs what is missing.
 //
 // Each rule of the contract is a subtest topic/name that logs the rule in one sentence.
-// Package storetest runs them too, so a Store that passes storetest need not be checked
-// here again.
+// Package storetest runs them for a Catalog on the Store that it checks.
 //
 // Speed and memory are not checked.
 package catalogtest

@@ -3,6 +3,7 @@ package catalogtest
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/websync-go/websync"
 )
@@ -43,6 +44,8 @@ func logRules() []rule {
 		{Name: "entries", Rule: "An entry has an id, a kind and a source; a live one has a Born; the Born of an id stays, and no two ids share one.", Check: logEntries},
 		{Name: "prior", Rule: "The Prior of an entry is 0, or the number of the preceding entry of its id; Get and Resources have that of the entry.", Check: logPrior},
 		{Name: "range", Rule: "A Range of Changes yields the entries with After < Seq <= Until of its sources.", Check: logRange},
+		{Name: "since", Rule: "A Range with Since yields the entries whose Time is not before it.", Check: logSince},
+		{Name: "since-range", Rule: "A Range with Since and other limits yields the entries that are within all of them.", Check: logSinceRange},
 		{Name: "generations", Rule: "A Range may name the newest generation; an unknown one is ErrNotFound.", Check: logGenerations},
 	}
 }
@@ -136,6 +139,45 @@ func logRange(t *tester) {
 	}
 }
 
+// sinces returns times around those of entries, before the first and after the last.
+func sinces(log []websync.Item) (all []time.Time) {
+	for _, it := range []websync.Item{log[0], log[1%len(log)], log[len(log)/2], log[len(log)-1]} {
+		all = append(all, it.Time.Add(-1), it.Time, it.Time.Add(1).In(time.FixedZone("", 3600)))
+	}
+	return append(all, time.Time{}, log[0].Time.AddDate(-2000, 0, 0), log[len(log)-1].Time.AddDate(200, 0, 0))
+}
+
+// since returns the items whose Time is not before t.
+func since(t time.Time, items []websync.Item) (since []websync.Item) {
+	for _, it := range items {
+		if !it.Time.Before(t) {
+			since = append(since, it)
+		}
+	}
+	return since
+}
+
+func logSince(t *tester) {
+	log, head := t.some(t.log(websync.Range{}), "entries of the log"), t.head()
+	for _, at := range sinces(log) {
+		want := since(at, log)
+		t.Same(want, t.log(websync.Range{Since: at}), "Changes since %v: ", at)
+		first, err := websync.FirstSince(t.Ctx, t.Catalog, head, at)
+		t.OK(err, "FirstSince")
+		t.Same(head.Last+1-websync.Seq(len(want)), first, "FirstSince of %v", at)
+	}
+}
+
+func logSinceRange(t *tester) {
+	log, generation := t.some(t.log(websync.Range{}), "entries of the log"), t.head().Generation
+	for _, r := range ranges(log, seq) {
+		for _, at := range sinces(log) {
+			r.Since, r.Generation = at, generation
+			t.Same(since(at, in(r, log, seq)), t.log(r), "Changes of %+v: ", r)
+		}
+	}
+}
+
 func logGenerations(t *tester) {
 	h := t.head()
 	t.Same(t.log(websync.Range{}), t.log(websync.Range{Generation: h.Generation}), "Changes of the newest generation: ")
@@ -197,6 +239,7 @@ func resourceLog(t *tester) {
 func resourceRange(t *tester) {
 	live := t.some(t.live(websync.Range{}), "resources")
 	for _, r := range ranges(live, born) {
+		r.Since = live[len(live)-1].Time.AddDate(1, 0, 0) // for Changes only
 		t.Same(in(r, live, born), t.live(r), "Resources of %+v: ", r)
 	}
 }

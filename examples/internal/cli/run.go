@@ -29,8 +29,11 @@ func DescribeRun(key string, run *runreport.Run) string {
 	for _, f := range append(append([]harvest.Failure(nil), r.Problems...), r.Failures...) {
 		fmt.Fprintf(&b, "\n  %s", OneLine(strings.TrimPrefix(websync.RedactURL(f.ID)+": "+f.Error, ": ")))
 	}
+	for _, e := range r.LeftAlone {
+		fmt.Fprintf(&b, "\n  %s", OneLine(e.Error()))
+	}
 	if r.Guard != nil {
-		fmt.Fprintf(&b, "\n  deletions are withheld: %s", OneLine(r.Guard.Message))
+		fmt.Fprintf(&b, "\n  %s", OneLine(r.Guard.Sentence()))
 	}
 	return b.String()
 }

@@ -68,19 +68,19 @@ func (s Store) String() string {
 	return s.Kind + ":" + s.Name
 }
 
-// Open opens the store, or creates it.
-func (s Store) Open(ctx context.Context) (harvest.Store, func() error, error) {
+// Open opens the store, or creates it. It returns the Catalog and what closes the store.
+func (s Store) Open(ctx context.Context) (*harvest.Catalog, func() error, error) {
 	return s.open(ctx, false)
 }
 
 // OpenExisting opens the store. If there is none, it creates none: the error is
 // [io/fs.ErrNotExist].
-func (s Store) OpenExisting(ctx context.Context) (harvest.Store, func() error, error) {
+func (s Store) OpenExisting(ctx context.Context) (*harvest.Catalog, func() error, error) {
 	return s.open(ctx, true)
 }
 
 // OpenDry opens the store, or an empty one in memory if there is none.
-func (s Store) OpenDry(ctx context.Context) (harvest.Store, func() error, error) {
+func (s Store) OpenDry(ctx context.Context) (*harvest.Catalog, func() error, error) {
 	store, closeStore, err := s.OpenExisting(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Store{Kind: "mem"}.Open(ctx)
@@ -88,7 +88,7 @@ func (s Store) OpenDry(ctx context.Context) (harvest.Store, func() error, error)
 	return store, closeStore, err
 }
 
-func (s Store) open(ctx context.Context, existing bool) (harvest.Store, func() error, error) {
+func (s Store) open(ctx context.Context, existing bool) (*harvest.Catalog, func() error, error) {
 	var store interface {
 		harvest.Store
 		Close() error
@@ -96,7 +96,7 @@ func (s Store) open(ctx context.Context, existing bool) (harvest.Store, func() e
 	var err error
 	switch s.Kind {
 	case "mem":
-		return memstore.New(), func() error { return nil }, nil
+		return harvest.NewCatalog(memstore.New()), func() error { return nil }, nil
 	case "postgres":
 		store, err = pgstore.Open(ctx, s.Name, &pgstore.Options{Existing: existing})
 	default:
@@ -110,7 +110,7 @@ func (s Store) open(ctx context.Context, existing bool) (harvest.Store, func() e
 	if err != nil {
 		return nil, nil, s.failed(err)
 	}
-	return store, func() error { return s.failed(store.Close()) }, nil
+	return harvest.NewCatalog(store), func() error { return s.failed(store.Close()) }, nil
 }
 
 // failed adds the name of the store.

@@ -19,26 +19,15 @@ import (
 // Published are the protocols of publications.
 var Published = []string{"sitemap", "atom", "atompmh", "resourcesync", "eli", "rinfo"}
 
-// A Site is what is published at a base URL: a store, by one protocol or several.
-type Site struct {
-	Catalog websync.Catalog
-	// State keeps a record of dumps.
-	State websync.State
-	Base  string
-	// Own are the sources whose resources keep their URLs.
-	Own []string
-	// Sources are those that are published; empty: all.
-	Sources []string
-	Report  func(websync.Finding)
-}
-
-// A Publication is one protocol of a Site.
+// A Publication is one protocol of a site.
 type Publication struct {
 	Protocol string   // one of Published
 	Path     string   // of the document that a reader begins with, below the base; empty: the protocol's default
 	Hubs     []string // WebSub hubs that are named in the documents of a feed or of ResourceSync
 	// Dumps is a directory for packages of ResourceSync; empty: none are made.
 	Dumps string
+	// State keeps a record of dumps; if nil, the Catalog does.
+	State websync.State
 	// ListSize and MaxLists are those of a resourcesync.Publisher.
 	ListSize, MaxLists int
 
@@ -52,66 +41,40 @@ type lists interface {
 	Reserved(path string) bool
 }
 
-// Publishers returns the Publishers of the documents of publications, in their order, and
-// last the one of the bodies.
-func (s *Site) Publishers(publications ...*Publication) (all []websync.Publisher) {
-	locator := websync.PathLocator{Base: s.Base, Own: s.Own, Reserved: func(path string) bool {
-		for _, p := range publications {
-			if p.lists.Reserved(path) {
-				return true
-			}
-		}
-		return false
-	}}
-	var links []websync.Link // of the resources
-	for _, p := range publications {
-		p.lists = s.lists(p, locator)
-		all = append(all, p.lists)
-		if set, ok := p.lists.(*resourcesync.Publisher); ok {
-			links = append(links, set.Link())
-		}
+// Publisher returns the Publisher of the documents, for a site at a base URL. The author
+// of a feed whose entries have none is the host.
+func (p *Publication) Publisher(base string) websync.Publisher {
+	author := websync.Person{Name: base}
+	if u, err := url.Parse(base); err == nil {
+		author.Name = u.Hostname()
 	}
-	return append(all, publish.Linked(publish.Bodies(s.Catalog, locator, s.Sources...), links...))
-}
-
-func (s *Site) lists(p *Publication, locator websync.Locator) lists {
-	author := websync.Person{Name: s.author()}
 	switch p.Protocol {
 	case "atom":
-		return &atom.Publisher{Catalog: s.Catalog, Base: s.Base, Path: p.Path, Sources: s.Sources, Locator: locator, Report: s.Report,
-			Title: s.Base, Author: author, Hubs: p.Hubs}
+		p.lists = &atom.Publisher{Path: p.Path, Title: base, Author: author, Hubs: p.Hubs}
 	case "atompmh":
-		return &atompmh.Publisher{Catalog: s.Catalog, Base: s.Base, Path: p.Path, Sources: s.Sources, Locator: locator, Report: s.Report,
-			Title: s.Base, Author: author, Hubs: p.Hubs}
+		p.lists = &atompmh.Publisher{Path: p.Path, Title: base, Author: author, Hubs: p.Hubs}
 	case "rinfo":
-		return &rinfo.Publisher{Catalog: s.Catalog, Base: s.Base, Path: p.Path, Sources: s.Sources, Locator: locator, Report: s.Report,
-			Title: s.Base, Author: author, Hubs: p.Hubs}
+		p.lists = &rinfo.Publisher{Path: p.Path, Title: base, Author: author, Hubs: p.Hubs}
 	case "eli":
-		return &eli.Publisher{Catalog: s.Catalog, Base: s.Base, Path: p.Path, Sources: s.Own, Locator: locator, Report: s.Report, Author: author}
+		p.lists = &eli.Publisher{Path: p.Path, Author: author}
 	case "resourcesync":
-		set := &resourcesync.Publisher{Catalog: s.Catalog, Base: s.Base, Path: p.Path, Sources: s.Sources, Locator: locator, Report: s.Report, Robots: true,
-			Hubs: p.Hubs, ListSize: p.ListSize, MaxLists: p.MaxLists}
+		set := &resourcesync.Publisher{Path: p.Path, Robots: true, Hubs: p.Hubs, ListSize: p.ListSize, MaxLists: p.MaxLists}
 		if p.Dumps != "" {
-			set.Dumps = &resourcesync.Dumps{Dir: p.Dumps, State: s.State, MaxPackages: p.MaxLists}
+			set.Dumps = &resourcesync.Dumps{Dir: p.Dumps, State: p.State, MaxPackages: p.MaxLists}
 		}
-		return set
+		p.lists = set
+	default:
+		p.lists = &sitemap.Publisher{Path: p.Path, Extensions: google.Extensions()}
 	}
-	return &sitemap.Publisher{Catalog: s.Catalog, Base: s.Base, Path: p.Path, Sources: s.Sources, Locator: locator, Extensions: google.Extensions(), Report: s.Report}
+	return p.lists
 }
 
-// author returns the author of a feed whose entries have none: the host.
-func (s *Site) author() string {
-	if u, err := url.Parse(s.Base); err == nil {
-		return u.Hostname()
-	}
-	return s.Base
-}
-
-// Entry returns the URL that a reader begins with. It is known after Site.Publishers.
+// Entry returns the URL that a reader begins with. It is known when a publish.Site
+// has the Publisher.
 func (p *Publication) Entry() string { return p.lists.URL() }
 
 // IsList reports whether a path, from the root of the host, is that of a list. It is
-// known after Site.Publishers.
+// known when a publish.Site has the Publisher.
 func (p *Publication) IsList(path string) bool { return p.lists.Reserved(path) }
 
 // Notifier returns what makes the content of notices; nil if the protocol has none.

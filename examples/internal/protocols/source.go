@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/dirsource"
 	"github.com/websync-go/websync/harvest/discover"
+	"github.com/websync-go/websync/internal/guard"
 	"github.com/websync-go/websync/resourcesync"
 	"github.com/websync-go/websync/rinfo"
 	"github.com/websync-go/websync/sitemap"
@@ -38,36 +40,54 @@ type Opener struct {
 	// PagesDir is for documents of archives, until they are dealt with; empty: none.
 	PagesDir string
 	// Announce receives a line about what is harvested, if that is not simply the
-	// document at the URL.
+	// document at the URL, and the stack of a panic.
 	Announce func(line string)
 }
 
-// Sources returns the Sources of what a target leads to: several sets of ResourceSync, or
-// one.
-func (o *Opener) Sources(ctx context.Context, t Target) ([]harvest.Source, error) {
+// A Left is a Source of an earlier run to which its target no longer leads, for example a
+// set that a Source Description no longer names. It can be harvested as before. Only the
+// user decides that its records go.
+type Left struct {
+	harvest.Source
+	Said bool // an earlier run has found out, too
+}
+
+// Err returns an error that says so.
+func (l *Left) Err(t Target) error {
+	return fmt.Errorf("%s no longer leads to %s: its records stay, and it is harvested as before", websync.RedactURL(t.URL), websync.RedactURL(l.Key()))
+}
+
+// Sources returns the Sources of what a target leads to, several sets of ResourceSync or
+// one, and those of earlier runs to which it no longer leads. If that can't be found out,
+// the Sources of earlier runs are returned beside the error. A panic is an error, whose
+// stack is announced.
+func (o *Opener) Sources(ctx context.Context, t Target) (sources []harvest.Source, left []Left, err error) {
+	err = guard.Call(websync.RedactURL(t.URL), func() (err error) {
+		sources, left, err = o.sources(ctx, t)
+		return err
+	})
+	if caught, ok := errors.AsType[*websync.PanicError](err); ok {
+		o.Announce(fmt.Sprintf("%v\n%s", err, caught.Stack))
+	}
+	return sources, left, err
+}
+
+func (o *Opener) sources(ctx context.Context, t Target) ([]harvest.Source, []Left, error) {
 	switch t.Protocol {
 	case Auto:
 		return o.found(ctx, t, o.best)
 	case "resourcesync":
-		return o.sets(ctx, t), nil
+		sources, left, err := o.found(ctx, t, o.sets)
+		if len(sources) == 0 && ctx.Err() == nil {
+			return []harvest.Source{&resourcesync.Source{URL: t.URL}}, nil, nil // the run says what is wrong with it
+		}
+		return sources, left, err
 	case "eli":
 		if t.Feed == "" {
 			return o.found(ctx, t, o.legislative)
 		}
 	}
-	return []harvest.Source{o.source(t.Protocol, t)}, nil
-}
-
-// sets returns the sets of ResourceSync that a target leads to.
-func (o *Opener) sets(ctx context.Context, t Target) (all []harvest.Source) {
-	sets, err := resourcesync.Discover(ctx, o.Fetcher, t.URL)
-	if err != nil { // the run says what is wrong with it
-		return []harvest.Source{&resourcesync.Source{URL: t.URL}}
-	}
-	for i := range sets {
-		all = append(all, sets[i].Source())
-	}
-	return all
+	return []harvest.Source{o.source(t.Protocol, t)}, nil, nil
 }
 
 // source returns the Source that reads a target by a protocol with the settings; nil if
@@ -98,34 +118,47 @@ func (o *Opener) interval() time.Duration {
 	return time.Duration(max(1, min(float64(time.Second)/o.Rate, float64(24*time.Hour))))
 }
 
-// found returns the Sources of what a target leads to. That is found out once, and
-// remembered; choose makes the choice among what was found.
-func (o *Opener) found(ctx context.Context, t Target, choose func(Target, *discover.Result) ([]discover.Offer, error)) (sources []harvest.Source, err error) {
-	offers := o.remembered(ctx, t)
-	if len(offers) == 0 {
-		result, err := (&discover.Finder{Fetcher: o.Fetcher}).Find(ctx, t.URL)
-		if err != nil {
-			return nil, err
-		}
-		if offers, err = choose(t, result); err != nil {
-			return nil, err
-		}
-		o.remember(ctx, t, offers)
-	}
-	for i := range offers {
-		offer := &offers[i]
-		if src := o.source(offer.Protocol, Target{URL: offer.URL, Feed: offer.Feed, Complete: t.Complete}); src != nil {
-			sources = append(sources, offer.Bind(src))
-		} else {
-			sources = append(sources, offer.Source())
+// found returns the Sources of what a target leads to, and those to which it no longer
+// does. That is found out once, and remembered, but for ResourceSync, and for what an
+// earlier run could not find again.
+func (o *Opener) found(ctx context.Context, t Target, find func(context.Context, Target) ([]discover.Offer, error)) (sources []harvest.Source, left []Left, err error) {
+	known := o.remembered(ctx, t)
+	now := known
+	if len(known) == 0 || o.Anew || t.Protocol == "resourcesync" || slices.ContainsFunc(known, func(c choice) bool { return c.Left || c.Doubtful }) {
+		var offers []discover.Offer
+		if offers, err = find(ctx, t); err == nil {
+			now = merge(known, offers)
+			o.remember(ctx, t, now)
 		}
 	}
-	return sources, nil
+	for _, c := range now {
+		src := o.offered(t, c)
+		if !c.Left || err != nil {
+			sources = append(sources, src)
+			continue
+		}
+		said := slices.ContainsFunc(known, func(old choice) bool { return old.URL == c.URL && old.Left })
+		left = append(left, Left{src, said})
+	}
+	return sources, left, err
 }
 
-// best chooses what is best of all that a target offers, and announces it, if it is not
+// offered returns the Source of a choice.
+func (o *Opener) offered(t Target, c choice) harvest.Source {
+	offer := discover.Offer{Protocol: c.Protocol, URL: c.URL, Feed: c.Feed, Root: t.URL}
+	if src := o.source(c.Protocol, Target{URL: c.URL, Feed: c.Feed, Complete: t.Complete}); src != nil {
+		return offer.Bind(src)
+	}
+	return offer.Source()
+}
+
+// best finds what is best of all that a target offers, and announces it, if it is not
 // simply the document at the URL, and what else there is.
-func (o *Opener) best(t Target, r *discover.Result) ([]discover.Offer, error) {
+func (o *Opener) best(ctx context.Context, t Target) ([]discover.Offer, error) {
+	r, err := o.find(ctx, t)
+	if err != nil {
+		return nil, err
+	}
 	chosen, err := r.Choose()
 	if err != nil {
 		return nil, err
@@ -150,10 +183,17 @@ func (o *Opener) best(t Target, r *discover.Result) ([]discover.Offer, error) {
 	return chosen, nil
 }
 
-// legislative chooses the sitemaps of legislation, each with its update feed, and
-// announces them. A sitemap that was named itself is one, also if there are only weak
-// signs.
-func (o *Opener) legislative(t Target, r *discover.Result) (pairs []discover.Offer, err error) {
+func (o *Opener) find(ctx context.Context, t Target) (*discover.Result, error) {
+	return (&discover.Finder{Fetcher: o.Fetcher}).Find(ctx, t.URL)
+}
+
+// legislative finds the sitemaps of legislation, each with its update feed, and announces
+// them. A sitemap that was named itself is one, also if there are only weak signs.
+func (o *Opener) legislative(ctx context.Context, t Target) (pairs []discover.Offer, err error) {
+	r, err := o.find(ctx, t)
+	if err != nil {
+		return nil, err
+	}
 	for _, offer := range r.Offers {
 		if offer.Protocol == discover.Sitemap && offer.URL == r.URL {
 			offer.Protocol = discover.ELI
@@ -179,48 +219,73 @@ func (o *Opener) legislative(t Target, r *discover.Result) (pairs []discover.Off
 	return pairs, nil
 }
 
+// sets finds the sets of ResourceSync that a target leads to.
+func (o *Opener) sets(ctx context.Context, t Target) (offers []discover.Offer, err error) {
+	sets, err := resourcesync.Discover(ctx, o.Fetcher, t.URL)
+	for i := range sets {
+		offers = append(offers, discover.Offer{Protocol: discover.ResourceSync, URL: sets[i].CapabilityList})
+	}
+	return offers, err
+}
+
 // A choice is an offer as the State remembers it.
 type choice struct {
 	Protocol string `json:"protocol"`
 	URL      string `json:"url"`
 	Feed     string `json:"feed,omitempty"`
+	Left     bool   `json:"left,omitempty"` // the target no longer leads to it
+	Doubtful bool   `json:"doubtful,omitempty"`
+}
+
+// merge returns the choices that offers are, and those of before that are not among them.
+func merge(before []choice, offers []discover.Offer) (all []choice) {
+	for _, offer := range offers {
+		all = append(all, choice{Protocol: offer.Protocol, URL: offer.URL, Feed: offer.Feed})
+	}
+	for _, c := range before {
+		if !slices.ContainsFunc(all, func(now choice) bool { return now.URL == c.URL }) {
+			c.Left, c.Doubtful = true, false
+			all = append(all, c)
+		}
+	}
+	return all
 }
 
 // choiceKey is the key of the State that remembers the offers of a target.
 func choiceKey(t Target) string { return "harvest/" + t.Protocol + "/" + t.URL }
 
-// remembered returns the offers of a target that were chosen before.
-func (o *Opener) remembered(ctx context.Context, t Target) (offers []discover.Offer) {
+// remembered returns what was chosen of a target before.
+func (o *Opener) remembered(ctx context.Context, t Target) (choices []choice) {
 	value, err := o.State.State(ctx, choiceKey(t))
-	var choices []choice
-	if o.Anew || err != nil || json.Unmarshal(value, &choices) != nil {
+	if err != nil || json.Unmarshal(value, &choices) != nil {
 		return nil // it can be found out again
 	}
-	for _, c := range choices {
-		offers = append(offers, discover.Offer{Protocol: c.Protocol, URL: c.URL, Feed: c.Feed, Root: t.URL})
-	}
-	return offers
+	return choices
 }
 
-// remember stores what was chosen; no offers: nothing.
-func (o *Opener) remember(ctx context.Context, t Target, offers []discover.Offer) {
-	var choices []choice
-	for _, offer := range offers {
-		choices = append(choices, choice{offer.Protocol, offer.URL, offer.Feed})
-	}
-	var value []byte
-	if len(choices) > 0 {
-		value, _ = json.Marshal(choices) // strings can be encoded
-	}
+// remember stores what was chosen.
+func (o *Opener) remember(ctx context.Context, t Target, choices []choice) {
+	value, _ := json.Marshal(choices) // strings can be encoded
 	old, err := o.State.State(ctx, choiceKey(t))
 	if err == nil && !bytes.Equal(old, value) {
 		_ = o.State.Swap(ctx, choiceKey(t), old, value) // if it fails, it is found out again
 	}
 }
 
-// Forget lets what a target offers be found out anew, for example after a run of one of
+// Doubt lets what a target offers be found out anew, for example after a run of one of
 // its Sources whose document is of another kind than the Source reads.
-func (o *Opener) Forget(ctx context.Context, t Target) { o.remember(ctx, t, nil) }
+func (o *Opener) Doubt(ctx context.Context, t Target) {
+	choices := o.remembered(ctx, t)
+	for i := range choices {
+		choices[i].Doubtful = true
+	}
+	o.remember(ctx, t, choices)
+}
+
+// Forget forgets a Source to which a target no longer leads.
+func (o *Opener) Forget(ctx context.Context, t Target, key string) {
+	o.remember(ctx, t, slices.DeleteFunc(o.remembered(ctx, t), func(c choice) bool { return c.URL == key && c.Left }))
+}
 
 // Ambiguity returns the choices of an error of Sources as commands of a program; "" for
 // other errors.

@@ -1,0 +1,355 @@
+package harvest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"math"
+	"strings"
+	"sync"
+
+	"github.com/websync-go/websync"
+)
+
+const (
+	defaultChunkSize = 128 << 10
+	besideChunkSize  = 16 << 10 // if the Store keeps Blobs: then a long body costs it nothing
+)
+
+// chunkSize returns how many bytes of a body wait in memory.
+func (s *Catalog) chunkSize() int {
+	switch {
+	case s.ChunkSize > 0:
+		return s.ChunkSize
+	case s.ChunkSize < 0:
+		return math.MaxInt
+	}
+	if _, ok := s.store.(Blobs); ok {
+		return besideChunkSize
+	}
+	return defaultChunkSize
+}
+
+// NewBody returns a writer for one body. A small body is kept in memory until its Commit.
+// The context is used for all writing of the body.
+func (s *Catalog) NewBody(ctx context.Context) (BodyWriter, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return &bodyWriter{s: s, ctx: ctx, hash: sha256.New()}, nil
+}
+
+// A bodyWriter holds a short body in memory. A longer one is a blob, which its Commit
+// names.
+type bodyWriter struct {
+	s    *Catalog
+	ctx  context.Context
+	hash hash.Hash
+
+	mu     sync.Mutex // guards the fields below, which Discard may use at any time
+	buf    []byte
+	size   int64
+	name   string         // of the blob; empty if the body is in buf
+	blob   io.WriteCloser // nil if there is none, or it is closed
+	cancel context.CancelFunc
+	key    websync.Digest
+	err    error // sticks
+
+	finished  bool
+	taking    bool // a running Commit has it
+	doubt     bool // a Commit may have taken it
+	released  bool // a Commit has taken it, or the same bytes of another writer
+	discarded bool
+}
+
+var (
+	errFinished = errors.New("the body is finished")
+	errRemoved  = fmt.Errorf("%w: the body was removed", websync.ErrNotFound)
+)
+
+func (w *bodyWriter) Write(p []byte) (n int, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.writable(); err != nil {
+		return 0, err
+	}
+	if w.name == "" && w.size+int64(len(p)) > int64(w.s.chunkSize()) {
+		if w.err = w.spill(); w.err != nil {
+			return 0, w.err
+		}
+	}
+	if w.name == "" {
+		w.buf = append(w.buf, p...)
+		n = len(p)
+	} else {
+		n, w.err = w.blob.Write(p)
+	}
+	w.hash.Write(p[:n])
+	w.size += int64(n)
+	return n, w.err
+}
+
+func (w *bodyWriter) writable() error {
+	switch {
+	case w.err != nil:
+		return w.err
+	case w.discarded:
+		return fs.ErrClosed
+	case w.finished:
+		return errFinished
+	}
+	return nil
+}
+
+// spill moves what is in memory to a blob.
+func (w *bodyWriter) spill() (err error) {
+	name := strings.ToLower(rand.Text())
+	if owner := w.s.owner(); owner != "" {
+		name += "." + owner
+	}
+	var ctx context.Context
+	ctx, w.cancel = context.WithCancel(w.ctx)
+	w.s.writingNow(name, true)
+	if w.blob, err = w.s.blobs().CreateBlob(ctx, name); err != nil {
+		w.s.writingNow(name, false)
+		return err
+	}
+	w.name = name
+	_, err = w.blob.Write(w.buf)
+	w.buf = nil
+	return err
+}
+
+func (w *bodyWriter) Finish() (key websync.Digest, size int64, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.finished {
+		if err := w.writable(); err != nil {
+			return websync.Digest{}, 0, err
+		}
+		if w.blob != nil {
+			w.err = w.blob.Close()
+			w.cancel()
+			w.blob = nil
+			if w.err != nil {
+				return websync.Digest{}, 0, w.err
+			}
+		}
+		w.key = websync.Digest{Algorithm: "sha-256", Sum: string(w.hash.Sum(nil))}
+		w.finished = true
+	}
+	if w.discarded {
+		return websync.Digest{}, 0, fs.ErrClosed
+	}
+	return w.key, w.size, nil
+}
+
+func (w *bodyWriter) Discard() error {
+	w.mu.Lock()
+	remove := !w.discarded && !w.released && !w.taking // otherwise afterCommit removes it
+	w.discarded = true
+	w.mu.Unlock() // a Commit may wait for it
+	if !remove {
+		return nil
+	}
+	return w.remove()
+}
+
+// take gives the body to a running Commit.
+func (w *bodyWriter) take() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.released || w.discarded && !w.taking {
+		return fmt.Errorf("%w: the body was removed before its Commit", ErrNoBody)
+	}
+	w.taking = true
+	return nil
+}
+
+// afterCommit is called at the end of a Commit. After a success the bytes are in the
+// store: those of w if used is true, otherwise the same bytes of another writer.
+func (w *bodyWriter) afterCommit(success, used, doubt bool) {
+	w.mu.Lock()
+	over := w.released || w.discarded && !w.taking
+	w.doubt = w.doubt || w.taking && doubt
+	w.taking = false
+	w.released = w.released || success
+	remove := !over && !used && (success || w.discarded)
+	if w.released {
+		w.buf = nil
+	}
+	w.mu.Unlock()
+	if remove {
+		w.remove() // if that fails, Vacuum removes it
+	} else if used {
+		w.s.writingNow(w.name, false)
+	}
+}
+
+// remove removes the bytes, unless a Commit may have taken them: then it leaves them to
+// Vacuum. It is called once.
+func (w *bodyWriter) remove() error {
+	w.mu.Lock()
+	w.buf = nil
+	blob, doubt := w.blob, w.doubt
+	w.blob = nil
+	w.mu.Unlock()
+	if w.name == "" {
+		return nil
+	}
+	w.cancel()
+	if blob != nil {
+		blob.Close()
+	}
+	defer w.s.writingNow(w.name, false)
+	if doubt {
+		return nil
+	}
+	return w.s.blobs().RemoveBlob(context.WithoutCancel(w.ctx), w.name)
+}
+
+// finish finishes the bodies of a batch and returns one for each key.
+func (s *Catalog) finish(writers []BodyWriter) (map[sum]*bodyWriter, error) {
+	bodies := make(map[sum]*bodyWriter, len(writers))
+	for _, bw := range writers {
+		w, ok := bw.(*bodyWriter)
+		if !ok || w.s != s {
+			return nil, fmt.Errorf("%w: a body was written by another Catalog: use NewBody of the one that commits", ErrBatch)
+		}
+		digest, _, err := w.Finish()
+		if err != nil {
+			return nil, err
+		}
+		if k, _ := sumOf(digest); bodies[k] == nil {
+			bodies[k] = w
+		}
+	}
+	return bodies, nil
+}
+
+// outside returns the Blobs beside the Store, nil if there are none.
+func (s *Catalog) outside() Blobs {
+	if b, ok := s.store.(Blobs); ok {
+		return b
+	}
+	return s.Blobs
+}
+
+// blobs returns all Blobs.
+func (s *Catalog) blobs() Blobs {
+	outside := s.outside()
+	switch {
+	case outside == nil:
+		return chunks{s}
+	case s.Blobs == nil:
+		return outside
+	}
+	return layered{outside, chunks{s}}
+}
+
+// owner returns the owner's name; "" if the Store has none.
+func (s *Catalog) owner() string {
+	if o, ok := s.store.(Owners); ok {
+		return o.Owner()
+	}
+	return ""
+}
+
+func (s *Catalog) dead(owner string) bool {
+	o, ok := s.store.(Owners)
+	return ok && owner != "" && o.Dead(owner)
+}
+
+// writingNow records whether this process writes a blob, so that Vacuum keeps it.
+func (s *Catalog) writingNow(name string, on bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !on {
+		delete(s.writing, name)
+		return
+	}
+	if s.writing == nil {
+		s.writing = map[string]struct{}{}
+	}
+	s.writing[name] = struct{}{}
+}
+
+func (s *Catalog) isWriting(name string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, ok := s.writing[name]
+	return ok
+}
+
+// Open implements [websync.Catalog]. The context is used for all reading of the body. A
+// long body may be read in pieces: if Vacuum removes it meanwhile, Read returns
+// [websync.ErrNotFound].
+func (s *Catalog) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, error) {
+	k, ok := sumOf(b.Key)
+	if !ok {
+		return nil, notFound(b)
+	}
+	for before := ""; ; {
+		var v body
+		var data []byte
+		err := s.view(ctx, func(r *reader) error {
+			there, err := r.get(newKey(bodyKey).bytes(k[:]), &v)
+			if err == nil && !there {
+				err = notFound(b)
+			}
+			if err != nil || v.blob != "" {
+				return err
+			}
+			data, err = r.Get(newKey(dataKey).number(v.n))
+			data = bytes.Clone(data)
+			return err
+		}, newKey(bodyKey).bytes(k[:]))
+		switch {
+		case err != nil:
+			return nil, err
+		case v.blob == "" && int64(len(data)) != v.size:
+			return nil, ErrCorrupt
+		case v.blob == "":
+			return smallBody{bytes.NewReader(data)}, nil
+		}
+		r, err := openBlob(ctx, s.blobs(), &v)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return r, err
+		}
+		if v.blob == before {
+			return nil, notFound(b)
+		}
+		before = v.blob // it may have been removed and stored again
+	}
+}
+
+// openBlob opens the blob of v. If it has another size, the error is ErrCorrupt.
+func openBlob(ctx context.Context, blobs Blobs, v *body) (io.ReadSeekCloser, error) {
+	r, err := blobs.OpenBlob(ctx, v.blob)
+	if err != nil {
+		return nil, err
+	}
+	size, err := r.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = r.Seek(0, io.SeekStart)
+	}
+	if err == nil && size != v.size {
+		err = fmt.Errorf("%w: the blob %s has %d bytes, want %d", ErrCorrupt, v.blob, size, v.size)
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+func notFound(b websync.Body) error { return fmt.Errorf("%w: body %v", websync.ErrNotFound, b.Key) }
+
+type smallBody struct{ *bytes.Reader }
+
+func (smallBody) Close() error { return nil }

@@ -1,0 +1,672 @@
+package harvest
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/websync-go/websync"
+)
+
+// Commit applies the batch, all or nothing, durably. It returns ErrFenced if (Epoch, N)
+// of the claim is not the newest. If the Base or the Task of any Put or Touch does not
+// match what the Catalog holds, Commit applies nothing and returns the ids of all such
+// changes as conflicts, without an error. On success it increases c.N. It succeeds
+// without applying a Batch whose ID is that of the last one applied under this name. Each
+// entry of the log has a time of its own.
+func (s *Catalog) Commit(ctx context.Context, c *Claim, b *Batch) ([]string, error) {
+	if c == nil {
+		return nil, ErrFenced
+	}
+	if err := check(b); err != nil {
+		return nil, err
+	}
+	bodies, err := s.finish(b.Bodies)
+	if err != nil {
+		return nil, err
+	}
+	var done commit
+	ran := false
+	err = s.update(ctx, func(w *writer) error {
+		done = commit{writer: w, s: s, ctx: ctx, now: s.now(), batch: b, bodies: bodies}
+		err := done.run(c)
+		ran = err == nil
+		return err
+	}, newKey(claimKey).text(c.Name), newKey(sourceKey).text(b.Source))
+	for _, bw := range b.Bodies {
+		w := bw.(*bodyWriter)
+		w.afterCommit(err == nil, err == nil && done.used[w], ran)
+	}
+	if len(done.conflicts) > 0 {
+		return done.conflicts, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.N = done.claim.n
+	if len(b.Puts) > 0 {
+		s.logChanged()
+	}
+	return nil, nil
+}
+
+// check checks the batch by itself, without the Store.
+func check(b *Batch) error {
+	seen := make(map[string]struct{}, len(b.Puts)+len(b.Touches))
+	for _, changes := range [...][]Change{b.Puts, b.Touches} {
+		for i := range changes {
+			id := changes[i].Record.Resource.ID
+			if err := checkID(id); err != nil {
+				return err
+			}
+			if _, twice := seen[id]; twice {
+				return fmt.Errorf("%w: the id %.100q is in it twice: one Put or Touch of an id is right", ErrBatch, id)
+			}
+			seen[id] = struct{}{}
+		}
+	}
+	for i := range b.Tasks {
+		if err := checkID(b.Tasks[i].Resource.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func checkID(id string) error {
+	switch {
+	case id == "":
+		return fmt.Errorf("%w: an id is empty: 1 to %d bytes are right", ErrBatch, MaxID)
+	case len(id) > MaxID:
+		return fmt.Errorf("%w: the id %.100q… has %d bytes: 1 to %d are right", ErrBatch, id, len(id), MaxID)
+	}
+	return nil
+}
+
+// A commit is the Update of one Batch.
+type commit struct {
+	*writer
+	s      *Catalog
+	ctx    context.Context
+	now    int64
+	batch  *Batch
+	bodies map[sum]*bodyWriter
+	used   map[*bodyWriter]bool
+
+	claim     claim
+	source    source
+	olds      []old  // of Puts, then of Touches
+	greatest  string // id of a change
+	conflicts []string
+}
+
+// An old is what a Commit needs of the record that a change replaces.
+type old struct {
+	known   bool
+	kind    websync.ChangeKind
+	seq     websync.Seq
+	prior   websync.Seq
+	born    websync.Seq
+	touched bool          // the record has an item of its own
+	item    *websync.Item // nil if it is not needed
+}
+
+func (o *old) live() bool { return o.known && o.kind != websync.Deleted }
+
+// run applies the batch. If something conflicts, it sets c.conflicts and returns an
+// error.
+func (c *commit) run(by *Claim) error {
+	k := newKey(claimKey).text(by.Name)
+	if _, err := c.get(k, &c.claim); err != nil {
+		return err
+	}
+	if c.batch.ID != [16]byte{} && c.batch.ID == c.claim.batch {
+		return nil
+	}
+	if c.claim.epoch == 0 || c.claim.epoch != by.Epoch || c.claim.n != by.N {
+		return ErrFenced
+	}
+	c.claim.n++
+	c.claim.batch = c.batch.ID
+	if err := c.put(k, &c.claim); err != nil {
+		return err
+	}
+	if c.needsSource() {
+		if err := c.inSource(); err != nil {
+			return err
+		}
+	}
+	return c.state()
+}
+
+func (c *commit) needsSource() bool {
+	b := c.batch
+	return b.Checkpoint != nil || len(b.Puts)+len(b.Touches)+len(b.Tasks)+len(b.Done)+len(b.Bodies) > 0
+}
+
+// inSource applies the parts of the batch that belong to its source.
+func (c *commit) inSource() error {
+	k := newKey(sourceKey).text(c.batch.Source)
+	if _, err := c.get(k, &c.source); err != nil {
+		return err
+	}
+	before := c.source
+	if c.source.n == 0 {
+		if err := c.newSource(); err != nil {
+			return err
+		}
+	}
+	for _, step := range [...]func() error{c.read, c.bindBodies, c.puts, c.touches, c.setBlocks, c.tasks, c.checkpoint} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	if c.source == before {
+		return nil
+	}
+	return c.put(k, &c.source)
+}
+
+func (c *commit) newSource() error {
+	c.head.sources++
+	c.source.n = c.head.sources
+	if c.source.n == 1 {
+		rand.Read(c.head.key[:])
+	}
+	if c.batch.Source == "" {
+		return nil // values are not empty; a name that is not found is empty
+	}
+	return c.set(newKey(nameKey).source(c.source.n), []byte(c.batch.Source))
+}
+
+// prefetchChanges prefetches all records and tasks of the batch, and what their changes
+// need besides.
+func (c *commit) prefetchChanges() error {
+	n := c.source.n
+	touched := make(map[string]bool, len(c.batch.Touches))
+	for i := range c.batch.Touches {
+		touched[c.batch.Touches[i].Record.Resource.ID] = true
+	}
+	blocks := map[uint64]bool{}
+	return c.prefetchStored(func(add func(key)) {
+		for _, changes := range [...][]Change{c.batch.Puts, c.batch.Touches} {
+			for i := range changes {
+				id := changes[i].Record.Resource.ID
+				if c.source.mayHave(recordKey, id) {
+					add(newKey(recordKey).source(n).text(id))
+				}
+				if changes[i].Task != 0 {
+					add(taskKeyOf(n, id))
+				}
+			}
+		}
+		for _, ref := range c.batch.Done {
+			add(taskKeyOf(n, ref.ID))
+		}
+		for i := range c.batch.Tasks {
+			add(taskKeyOf(n, c.batch.Tasks[i].Resource.ID))
+		}
+		if len(c.batch.Puts) > 0 {
+			add(blockKey(c.lastBlock))
+		}
+	}, func(k key, v *stored, add func(key)) {
+		var rec record
+		id := string(k[1+4:])
+		if k[0] != recordKey || decodeRecord(v.data, id, &rec) != nil {
+			return // read reports the error
+		}
+		if needsItem(&rec, touched[id]) {
+			addEntry(k, v, add)
+		}
+		if block := blockOf(rec.Born); rec.Born != 0 && !blocks[block] {
+			blocks[block] = true
+			add(blockKey(block))
+		}
+	})
+}
+
+// needsItem reports whether a change needs the item of the record that it replaces: to
+// count its bodies, or to compare it.
+func needsItem(rec *record, isTouch bool) bool { return rec.keyed || isTouch }
+
+// read looks up the records that the changes would replace.
+func (c *commit) read() error {
+	if err := c.prefetchChanges(); err != nil {
+		return err
+	}
+	c.olds = make([]old, 0, len(c.batch.Puts)+len(c.batch.Touches))
+	k := newKey(recordKey)
+	for i, changes := range [...][]Change{c.batch.Puts, c.batch.Touches} {
+		for j := range changes {
+			id := changes[j].Record.Resource.ID
+			k = k.of(recordKey).source(c.source.n).text(id)
+			was, err := c.old(k, id, i == 1)
+			if err != nil {
+				return err
+			}
+			fits := was.seq == changes[j].Base
+			if n := changes[j].Task; fits && n != 0 {
+				if fits, err = c.hasTask(id, n); err != nil {
+					return err
+				}
+			}
+			if !fits {
+				c.conflicts = append(c.conflicts, id)
+			}
+			c.olds = append(c.olds, was)
+			c.greatest = max(c.greatest, id)
+		}
+	}
+	if len(c.conflicts) > 0 {
+		return websync.ErrConflict // rolls back the new N of the claim
+	}
+	c.source.greatest = max(c.source.greatest, c.greatest)
+	return nil
+}
+
+// old reads the record of id, whose key is k.
+func (c *commit) old(k key, id string, isTouch bool) (was old, err error) {
+	if !c.source.mayHave(recordKey, id) {
+		return was, nil
+	}
+	v, err := c.stored(k)
+	if err != nil || v.data == nil {
+		return was, err
+	}
+	var rec record
+	if err := decodeRecord(v.data, id, &rec); err != nil {
+		return was, err
+	}
+	was = old{known: true, kind: rec.Kind, seq: v.seq, prior: v.prior, born: rec.Born, touched: rec.own != nil}
+	if needsItem(&rec, isTouch) {
+		was.item = new(websync.Item)
+		err = c.itemOf(&v, &rec, was.item)
+	}
+	return was, err
+}
+
+// hasTask reports whether an id has the task with this N.
+func (c *commit) hasTask(id string, n uint64) (bool, error) {
+	v, err := c.stored(taskKeyOf(c.source.n, id))
+	if err != nil {
+		return false, err
+	}
+	t, err := v.task("")
+	return t.N == n, err
+}
+
+func (c *commit) puts() error {
+	if last := c.head.last + websync.Seq(len(c.batch.Puts)); last > maxSeq {
+		return fmt.Errorf("harvest: the log would have %d entries: %d fit, Compact makes room", last, websync.Seq(maxSeq))
+	}
+	for i := range c.batch.Puts {
+		was := &c.olds[i]
+		rec := newRecord(&c.batch.Puts[i].Record)
+		item := c.batch.Puts[i].Record.Item
+		seq := c.number(&item, was)
+		rec.Born = item.Born
+		if err := c.setEntry(c.head.generation, seq, c.source.n, &item); err != nil {
+			return err
+		}
+		if err := c.setRecord(was, seq, was.seq, rec); err != nil {
+			return err
+		}
+		if err := c.indexBorn(rec, was, seq); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setRecord writes the record that replaces was, with its numbers in the newest
+// generation.
+func (c *commit) setRecord(was *old, seq, prior websync.Seq, rec *record) error {
+	c.scratch = (&stored{generation: c.head.generation, seq: seq, prior: prior}).append(c.scratch[:0])
+	c.scratch = appendRecord(c.scratch, rec)
+	k := c.key(recordKey).source(c.source.n).text(rec.ID)
+	if !was.known {
+		c.source.records++
+		return c.insert(k, c.scratch)
+	}
+	return c.set(k, c.scratch)
+}
+
+// number returns the next number, and gives item the next time, its Born and its Prior.
+func (c *commit) number(item *websync.Item, was *old) websync.Seq {
+	h := &c.head
+	h.last++
+	h.clock = max(c.now, h.clock+1)
+	h.lastTime = h.clock
+	if h.last == 1 {
+		h.firstTime = h.clock
+	}
+	item.Time, item.Born, item.Prior = micro(h.clock), was.born, was.seq
+	if item.Born == 0 {
+		h.born++
+		item.Born = h.born
+	}
+	return h.last
+}
+
+// indexBorn keeps the order of first appearances. seq is the number of the record's
+// entry. The record has no number in the next generation until Compact copies the entry.
+func (c *commit) indexBorn(rec *record, was *old, seq websync.Seq) error {
+	if was.live() {
+		c.source.live--
+	}
+	ref := reference{born: rec.Born, n: c.source.n, deleted: !rec.Live()}
+	ref.numbers[c.head.generation&1] = seq
+	if rec.Live() {
+		c.source.live++
+		ref.print = c.head.key.Of(&rec.Brief)
+	}
+	return c.setReference(&ref)
+}
+
+func (c *commit) touches() error {
+	for i := range c.batch.Touches {
+		was := &c.olds[len(c.batch.Puts)+i]
+		change := &c.batch.Touches[i].Record
+		if !was.known {
+			if change.Kind != websync.Deleted {
+				return fmt.Errorf("%w: a Touch of the unknown id %.100q has the Kind %v: only Deleted is right", ErrBatch, change.Resource.ID, change.Kind)
+			}
+			was.kind = websync.Deleted
+		}
+		rec := newRecord(change)
+		rec.Born, rec.Kind = was.born, was.kind
+		item := c.touch(change.Item, was)
+		if was.seq == 0 || was.touched || !c.isSame(item, was.item) {
+			rec.own = item
+		}
+		if err := c.indexTouch(rec); err != nil {
+			return err
+		}
+		if err := c.setRecord(was, was.seq, was.prior, rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// indexTouch keeps the reference of a touched record.
+func (c *commit) indexTouch(rec *record) error {
+	if rec.Born == 0 {
+		return nil
+	}
+	ref, err := c.reference(rec.Born)
+	if err != nil {
+		return err
+	}
+	touched := rec.own != nil
+	ref.touched = [2]bool{touched, touched}
+	if rec.Live() {
+		ref.print = c.head.key.Of(&rec.Brief)
+	}
+	return c.setReference(&ref)
+}
+
+// touch returns the item that a Touch leaves, in the form of record.own.
+func (c *commit) touch(item websync.Item, was *old) *websync.Item {
+	item.Seq, item.Prior, item.Source = 0, 0, ""
+	item.Born, item.Kind, item.Time = was.born, was.kind, time.Time{}
+	if was.item != nil {
+		item.Time = was.item.Time
+	}
+	return &item
+}
+
+// isSame reports whether the item of a touched record is the one that it was.
+func (c *commit) isSame(item, was *websync.Item) bool {
+	before := *was
+	before.Seq, before.Prior = 0, 0
+	c.scratch = appendItem(c.scratch[:0], item)
+	n := len(c.scratch)
+	c.scratch = appendItem(c.scratch, &before)
+	return bytes.Equal(c.scratch[:n], c.scratch[n:])
+}
+
+func (c *commit) tasks() error {
+	for _, ref := range c.batch.Done {
+		if _, err := c.deleteTask(c.source.n, ref); err != nil {
+			return err
+		}
+	}
+	for i := range c.batch.Tasks {
+		if err := c.setTask(c.source.n, c.batch.Tasks[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *commit) checkpoint() error {
+	p := c.batch.Checkpoint
+	if p == nil {
+		return nil
+	}
+	k := newKey(checkpointKey).source(c.source.n)
+	if p.IsZero() {
+		return c.delete(k)
+	}
+	c.scratch = binary.AppendVarint(c.scratch[:0], int64(p.Version))
+	return c.set(k, append(c.scratch, p.Data...))
+}
+
+func (c *commit) state() error {
+	for _, name := range slices.Sorted(maps.Keys(c.batch.State)) {
+		if err := c.set(newKey(stateKey).text(name), c.batch.State[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sum is a sha-256.
+type sum [32]byte
+
+func sumOf(d websync.Digest) (s sum, ok bool) {
+	if d.Algorithm != "sha-256" || len(d.Sum) != len(s) {
+		return s, false
+	}
+	copy(s[:], d.Sum)
+	return s, true
+}
+
+// bindBodies takes the bodies of the batch and counts the records that name each.
+func (c *commit) bindBodies() error {
+	named := make(map[sum]int64, len(c.bodies))
+	used := make(map[sum]int64, len(c.bodies)) // minus those that the old records named
+	for i := range c.olds {
+		item := c.olds[i].item
+		if item == nil {
+			continue
+		}
+		for _, b := range item.Bodies {
+			if k, ok := sumOf(b.Key); ok {
+				used[k]--
+			}
+		}
+	}
+	for _, changes := range [...][]Change{c.batch.Puts, c.batch.Touches} {
+		for i := range changes {
+			rec := &changes[i].Record
+			for _, b := range rec.Bodies {
+				k, ok := sumOf(b.Key)
+				if b.Key.IsZero() {
+					continue
+				}
+				if !ok {
+					return noBody(rec, b)
+				}
+				named[k]++
+				used[k]++
+			}
+		}
+	}
+	for k := range c.bodies {
+		used[k] += 0
+	}
+	order := slices.SortedFunc(maps.Keys(used), func(a, b sum) int { return bytes.Compare(a[:], b[:]) })
+	if err := c.prefetchBodies(order); err != nil {
+		return err
+	}
+	bk := newKey(bodyKey)
+	for _, k := range order {
+		bk = bk.of(bodyKey).bytes(k[:])
+		if err := c.bindBody(bk, k, c.bodies[k], named[k] > 0, used[k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *commit) prefetchBodies(sums []sum) error {
+	return c.prefetch(func(add func(key)) {
+		for _, k := range sums {
+			add(newKey(bodyKey).bytes(k[:]))
+			if from := c.bodies[k]; from != nil && from.name != "" {
+				add(blobKeyOf(deadKey, from.name))
+				add(blobKeyOf(blobKey, from.name))
+			}
+		}
+	})
+}
+
+func noBody(rec *Record, b websync.Body) error {
+	return fmt.Errorf("%w: the body %.100q of %.100q has the Key %v: a sha-256 or none is right", ErrNoBody, b.Name, rec.Resource.ID, b.Key)
+}
+
+// bindBody changes the count of one body, whose bytes are from's if that is not nil. Its
+// key is bk.
+func (c *commit) bindBody(bk key, k sum, from *bodyWriter, named bool, delta int64) error {
+	var v body
+	there, err := c.get(bk, &v)
+	if err != nil {
+		return err
+	}
+	var before *body
+	if there {
+		before = new(v)
+		if there, err = c.isThere(&v, named || from != nil); err != nil {
+			return err
+		}
+	}
+	switch {
+	case !there && from != nil:
+		if err = c.store(&v, from); err != nil {
+			return err
+		}
+	case !there && named:
+		return fmt.Errorf("%w: sha-256:%x", ErrNoBody, k)
+	case !there && before == nil:
+		return nil
+	}
+	v.refs += delta
+	if v.refs <= 0 && (delta < 0 || from != nil) {
+		v.since = c.now
+	}
+	if before != nil && *before == v {
+		return nil
+	}
+	return c.setBody(bk, k, before, &v)
+}
+
+// isThere reports whether the blob of a body that is to be named is there and complete:
+// its file may have been removed or truncated. If the Store itself holds the bytes, they
+// are there.
+func (c *commit) isThere(v *body, named bool) (bool, error) {
+	outside := c.s.outside()
+	if v.blob == "" || !named || outside == nil {
+		return true, nil
+	}
+	r, err := openBlob(c.ctx, outside, v)
+	switch {
+	case err == nil:
+		return true, r.Close()
+	case errors.Is(err, fs.ErrNotExist):
+		return c.isInside(v)
+	case errors.Is(err, ErrCorrupt):
+		return false, nil
+	}
+	return false, err
+}
+
+// isInside reports whether the blob of a body is complete in chunks.
+func (c *commit) isInside(v *body) (bool, error) {
+	var b blob
+	there, err := c.get(blobKeyOf(blobKey, v.blob), &b)
+	return there && b.size == v.size, err
+}
+
+// setBody replaces before, if that is not nil, with v, and updates the list of bodies
+// that no record names.
+func (c *commit) setBody(bk key, k sum, before, v *body) error {
+	unused := func(v *body) key { return newKey(unusedKey).time(micro(v.since)).bytes(k[:]) }
+	if before != nil && before.refs <= 0 {
+		if err := c.delete(unused(before)); err != nil {
+			return err
+		}
+	}
+	if v.refs <= 0 {
+		if err := c.set(unused(v), present); err != nil {
+			return err
+		}
+	}
+	return c.put(bk, v)
+}
+
+// store makes the bytes that from has written the bytes of v.
+func (c *commit) store(v *body, from *bodyWriter) error {
+	if err := from.take(); err != nil {
+		return err
+	}
+	if c.used == nil {
+		c.used = make(map[*bodyWriter]bool, len(c.bodies))
+	}
+	c.used[from] = true
+	if v.blob != "" { // the old blob is missing
+		if err := c.delete(blobKeyOf(takenKey, v.blob)); err != nil {
+			return err
+		}
+	}
+	v.since, v.size, v.blob, v.n = c.now, from.size, from.name, 0
+	if v.blob == "" {
+		c.head.bodies++
+		v.n = c.head.bodies
+		if v.size == 0 {
+			return nil
+		}
+		return c.tx.Set(bytes.Clone(c.key(dataKey).number(v.n)), from.buf)
+	}
+	if err := c.checkBlob(from); err != nil {
+		return err
+	}
+	return c.set(blobKeyOf(takenKey, v.blob), present)
+}
+
+// checkBlob returns ErrNoBody if Vacuum has removed the blob, or has begun to.
+func (c *commit) checkBlob(from *bodyWriter) error {
+	dead, err := c.Get(blobKeyOf(deadKey, from.name))
+	if err != nil {
+		return err
+	}
+	v := &body{blob: from.name, size: from.size}
+	there := false
+	if c.s.outside() != nil {
+		there, err = c.isThere(v, true)
+	} else {
+		there, err = c.isInside(v)
+	}
+	if err == nil && (dead != nil || !there) {
+		err = fmt.Errorf("%w: the body was removed before its Commit", ErrNoBody)
+	}
+	return err
+}

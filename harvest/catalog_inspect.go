@@ -1,0 +1,325 @@
+package harvest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"reflect"
+
+	"github.com/websync-go/websync"
+)
+
+// Inspect reads all of the Catalog's Store into memory and returns what is inconsistent
+// in it. It is for tests. It does not read bodies that are kept beside the Store.
+func (s *Catalog) Inspect(ctx context.Context) (faults []string, err error) {
+	err = s.store.View(ctx, func(r Reader) error {
+		in := &inspection{reader: reader{Reader: r}, keys: map[byte][]pair{}, chunked: s.outside() == nil}
+		err := r.Scan([]byte{0}, []byte{0xff}, pageScan, func(k, v []byte) bool {
+			in.keys[k[0]] = append(in.keys[k[0]], pair{k, v})
+			return true
+		})
+		if err == nil {
+			err = in.open(listOf(nil))
+		}
+		if err != nil {
+			return err
+		}
+		for _, check := range [...]func(){in.kinds, in.records, in.sources, in.log, in.tasks, in.bodies} {
+			check()
+		}
+		faults = in.faults
+		return nil
+	})
+	return faults, err
+}
+
+// An inspection is what Inspect knows of a Store.
+type inspection struct {
+	reader
+	keys    map[byte][]pair
+	chunked bool // blobs are in the Store
+	faults  []string
+	refs    map[sum]int64
+	live    map[uint32]int64 // by source
+	all     map[uint32]int64 // likewise, tombstones included
+
+	latest   map[string]websync.Seq // number of each record, by source and id
+	greatest map[uint32]string      // id, by source
+}
+
+func (in *inspection) fault(format string, args ...any) {
+	in.faults = append(in.faults, fmt.Sprintf(format, args...))
+}
+
+func (in *inspection) must(err error, what string, args ...any) {
+	if err != nil {
+		in.fault("%s: %v", fmt.Sprintf(what, args...), err)
+	}
+}
+
+// has reports whether a key is there.
+func (in *inspection) has(k key) bool {
+	v, err := in.Get(k)
+	in.must(err, "Get")
+	return v != nil
+}
+
+func (in *inspection) kinds() {
+	for kind := range in.keys {
+		if !bytes.ContainsRune([]byte("hgsnprblktqBDFXPCZcS"), rune(kind)) {
+			in.fault("a key of kind %q", kind)
+		}
+	}
+}
+
+func (in *inspection) records() {
+	in.refs, in.live, in.latest = map[sum]int64{}, map[uint32]int64{}, map[string]websync.Seq{}
+	in.all, in.greatest = map[uint32]int64{}, map[uint32]string{}
+	born := 0
+	for _, p := range in.keys[recordKey] {
+		n, id := binary.BigEndian.Uint32(p.key[1:]), string(p.key[5:])
+		var v stored
+		in.must(v.parse(p.value), "record %q", id)
+		if v.generation > in.head.generation {
+			in.fault("record %q has a number of generation %d", id, v.generation)
+		}
+		in.must(in.renumber(p.key, &v), "record %q", id)
+		rec, err := in.record(&v, "", id)
+		in.must(err, "record %q", id)
+		in.held(&v, &rec)
+		if rec.Resource.ID != id || rec.Seq > in.head.last || rec.Born > in.head.born {
+			in.fault("record %q: %q, number %d, born %d", id, rec.Resource.ID, rec.Seq, rec.Born)
+		}
+		if rec.Seq > 0 && !in.has(newKey(logKey).entry(in.head.generation, rec.Seq)) {
+			in.fault("record %q: no entry %d", id, rec.Seq)
+		}
+		if rec.Live() {
+			in.live[n]++
+		}
+		in.all[n]++
+		in.latest[string(p.key[1:])] = rec.Seq
+		in.greatest[n] = max(in.greatest[n], id)
+		if rec.Born > 0 {
+			born++
+			in.born(n, &rec)
+		}
+		for _, b := range rec.Bodies {
+			if k, ok := sumOf(b.Key); ok {
+				in.refs[k]++
+			}
+		}
+	}
+	referred := 0
+	for _, p := range in.keys[bornKey] {
+		if len(p.value)%referenceSize != 0 || len(p.value) > blockSize*referenceSize {
+			in.fault("block %d has %d bytes", numberOf(p.key), len(p.value))
+		}
+		referred += references(p.value)
+	}
+	if referred != born {
+		in.fault("%d records with a Born, %d in order of Born", born, referred)
+	}
+}
+
+// held checks what a record holds beside its item.
+func (in *inspection) held(v *stored, rec *Record) {
+	id := rec.Resource.ID
+	var held record
+	in.must(decodeRecord(v.data, id, &held), "record %q", id)
+	brief, err := v.brief(id)
+	in.must(err, "record %q", id)
+	if want := rec.Brief(); brief != want || held.keyed != newRecord(rec).keyed {
+		in.fault("record %q: %+v, keyed %v, but its item is %+v", id, brief, held.keyed, rec.Item)
+	}
+	if held.own == nil && v.seq == 0 {
+		in.fault("record %q has neither an entry nor an item", id)
+	}
+}
+
+// references counts the references of a block.
+func references(block []byte) (n int) {
+	for i := range len(block) / referenceSize {
+		var ref reference
+		if ref.parse(block, i) {
+			n++
+		}
+	}
+	return n
+}
+
+// born checks the place of a record in the order of first appearances.
+func (in *inspection) born(n uint32, rec *Record) {
+	id := rec.Resource.ID
+	ref, err := in.reference(rec.Born)
+	in.must(err, "born %d", rec.Born)
+	if err != nil {
+		return
+	}
+	var item websync.Item
+	_, err = in.follow(&ref, &item)
+	in.must(err, "born %d", rec.Born)
+	if ref.n != n || ref.seq(&in.head) != rec.Seq || ref.deleted == rec.Live() || !reflect.DeepEqual(item, rec.Item) {
+		in.fault("record %q of source %d: %+v; by born %d it is of source %d, deleted %v: %+v", id, n, rec.Item, rec.Born, ref.n, ref.deleted, item)
+	}
+	var want Fingerprint
+	if brief := rec.Brief(); rec.Live() {
+		want = in.head.key.Of(&brief)
+	}
+	if ref.print != want {
+		in.fault("record %q: by born %d its Fingerprint is %+v, right is %+v", id, rec.Born, ref.print, want)
+	}
+}
+
+func (in *inspection) sources() {
+	for _, p := range in.keys[sourceKey] {
+		var src source
+		in.must(src.parse(p.value), "source %q", p.key[1:])
+		name, err := in.name(src.n)
+		in.must(err, "name of %d", src.n)
+		if name != string(p.key[1:]) || src.n > in.head.sources {
+			in.fault("source %d is %q and %q", src.n, p.key[1:], name)
+		}
+		if src.live != in.live[src.n] || src.records != in.all[src.n] {
+			in.fault("source %q: %d records, %d of them live, counted %d and %d", name, src.records, src.live, in.all[src.n], in.live[src.n])
+		}
+		if src.greatest != in.greatest[src.n] {
+			in.fault("source %q: the greatest id is %q, in the records %q", name, src.greatest, in.greatest[src.n])
+		}
+		delete(in.all, src.n)
+	}
+	for n := range in.all {
+		in.fault("records of the unknown source %d", n)
+	}
+}
+
+func (in *inspection) log() {
+	last := map[uint64]websync.Seq{}
+	latest := map[string]websync.Seq{}
+	var time int64
+	for _, p := range in.keys[logKey] {
+		generation, seq := binary.BigEndian.Uint64(p.key[1:]), numberOf(p.key)
+		if generation > in.head.generation && len(in.keys[compactionKey]) > 0 {
+			continue // being written, or left by a call that has ended
+		}
+		if generation != in.head.generation && !in.has(newKey(generationKey).number(generation)) {
+			in.fault("an entry of generation %d", generation)
+		}
+		if seq != last[generation]+1 {
+			in.fault("generation %d: entry %d after %d", generation, seq, last[generation])
+		}
+		if last[generation] == 0 {
+			time = -1 << 63
+		}
+		last[generation] = seq
+		var item websync.Item
+		_, err := decodeEntry(p.value, &item)
+		in.must(err, "entry %d", seq)
+		if generation == in.head.generation {
+			id := string(p.value[:4]) + item.Resource.ID
+			copied := generation > 1 && item.Prior == 0 // by Compact
+			if item.Prior != latest[id] && !copied {
+				in.fault("entry %d has the Prior %d, the preceding entry is %d", seq, item.Prior, latest[id])
+			}
+			latest[id] = seq
+		}
+		if t := item.Time.UnixMicro(); t <= time || t > in.head.clock {
+			in.fault("generation %d: entry %d: time %d after %d, the last is %d", generation, seq, t, time, in.head.clock)
+		}
+		time = item.Time.UnixMicro()
+	}
+	for id, seq := range latest {
+		if in.latest[id] != seq {
+			in.fault("record %q: number %d, the latest entry is %d", id, in.latest[id], seq)
+		}
+	}
+	for _, p := range in.keys[generationKey] {
+		generation := binary.BigEndian.Uint64(p.key[1:])
+		if n := parse(p.value).uint(); n != uint64(last[generation]) {
+			in.fault("generation %d: %d entries of %d", generation, last[generation], n)
+		}
+	}
+	if last[in.head.generation] != in.head.last {
+		in.fault("the last entry is %d, the head says %d", last[in.head.generation], in.head.last)
+	}
+}
+
+func (in *inspection) tasks() {
+	due := 0
+	for _, p := range in.keys[taskKey] {
+		n, id := binary.BigEndian.Uint32(p.key[1:]), string(p.key[5:])
+		v, err := in.stored(p.key)
+		in.must(err, "task %q", id)
+		t, err := v.task("")
+		in.must(err, "task %q", id)
+		if t.Resource.ID != id || t.N > in.head.tasks*(replacements+1)+replacements {
+			in.fault("task %q: %q, N %d", id, t.Resource.ID, t.N)
+		}
+		if in.has(dueKeyOf(n, &t)) != mayFallDue(&t) {
+			in.fault("task %q: kind %d, parked %v: due %v", id, t.Kind, t.Parked, !mayFallDue(&t))
+		}
+		if mayFallDue(&t) {
+			due++
+		}
+	}
+	if n := len(in.keys[dueKey]); n != due {
+		in.fault("%d tasks may fall due, %d in order of Due", due, n)
+	}
+}
+
+func (in *inspection) bodies() {
+	unused, data, taken, chunks := 0, 0, 0, uint64(0)
+	for _, p := range in.keys[bodyKey] {
+		k := sum(p.key[1:])
+		var v body
+		in.must(v.parse(p.value), "body %x", k[:4])
+		if v.refs != in.refs[k] {
+			in.fault("body %x: %d records, counted %d", k[:4], v.refs, in.refs[k])
+		}
+		delete(in.refs, k)
+		if v.refs == 0 {
+			unused++
+		}
+		if in.has(newKey(unusedKey).time(micro(v.since)).bytes(k[:])) != (v.refs == 0) {
+			in.fault("body %x: %d records: not as listed", k[:4], v.refs)
+		}
+		inline := v.blob == "" && v.size > 0
+		if inline {
+			data++
+		}
+		if in.has(newKey(dataKey).number(v.n)) != inline {
+			in.fault("body %x: its bytes", k[:4])
+		}
+		if v.blob == "" {
+			continue
+		}
+		taken++
+		if !in.has(blobKeyOf(takenKey, v.blob)) || in.has(blobKeyOf(deadKey, v.blob)) {
+			in.fault("body %x: its blob is not marked as taken", k[:4])
+		}
+		var b blob
+		ok, err := in.get(blobKeyOf(blobKey, v.blob), &b)
+		in.must(err, "blob %s", v.blob)
+		if in.chunked && (!ok || b.size != v.size) {
+			in.fault("body %x: its blob has %d bytes", k[:4], b.size)
+		}
+	}
+	for k := range in.refs {
+		in.fault("body %x is not there", k[:4])
+	}
+	for _, p := range in.keys[blobKey] {
+		var b blob
+		in.must(b.parse(p.value), "blob %s", p.key[1:])
+		chunks += b.chunks()
+		for i := range b.chunks() {
+			if !in.has(blobKeyOf(chunkKey, string(p.key[1:])).number(i)) {
+				in.fault("chunk %d of %s", i, p.key[1:])
+			}
+		}
+	}
+	if unused != len(in.keys[unusedKey]) || data != len(in.keys[dataKey]) || taken != len(in.keys[takenKey]) ||
+		chunks != uint64(len(in.keys[chunkKey])) {
+		in.fault("unused %d of %d, data %d of %d, taken %d of %d, chunks %d of %d", unused, len(in.keys[unusedKey]),
+			data, len(in.keys[dataKey]), taken, len(in.keys[takenKey]), chunks, len(in.keys[chunkKey]))
+	}
+}

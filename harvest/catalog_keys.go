@@ -1,0 +1,106 @@
+package harvest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"time"
+
+	"github.com/websync-go/websync"
+)
+
+// The layout. A key is a letter and what follows; numbers are big-endian so that their
+// order is that of the bytes. Uvarints are used in values only. n is the number of a
+// source (4 bytes), gen a generation, sum a sha-256 (32 bytes), blob the name of a blob.
+// The first byte of the values of head, source, claim and body is the layout's version.
+//
+//	h            head: see type head
+//	g gen        greatest number of an older generation of the log; absent if dropped
+//	s name       source: number, live records, all records, greatest id of its records
+//	n n          name of the source
+//	p n          checkpoint: uvarint version, data
+//	r n id       record: uvarint gen, uvarint seq, uvarint Prior, see type record; its
+//	             item is in the entry with this number, unless a Touch has changed it
+//	             since
+//	b block      the records with the Borns block*32 to block*32+31, 30 bytes each: n,
+//	             the numbers in even and in odd generations (5 bytes each), flags (1
+//	             byte), and the Fingerprint, 0 for a tombstone: ID (8 bytes) and State
+//	             (7 bytes); see type reference
+//	l gen seq    entry of the log: n, uvarint Born, uvarint Prior, varint time, item
+//	             without these, Seq and Source
+//	k            compaction in progress: see type compaction
+//	t n id       task: uvarint gen of its Base, uvarint Base, 0, task without Base and
+//	             Source
+//	q n due id   1, for a task that may fall due; due in microseconds
+//	B sum        body: see type body
+//	D n          the bytes of a body that is no blob; those of one commit are adjacent
+//	F blob       1, for a blob that a body names
+//	X blob       1, for a blob to be removed: no body may name it any more
+//	P blob       a blob in chunks: see type blob
+//	C blob chunk a chunk of it
+//	Z time sum   1, for a body that no record has named since then
+//	c name       claim: see type claim
+//	S key        value of State
+//
+// The number of a record is that in its block. The record repeats it, which saves a look
+// at the block as long as its gen is the newest. Compact writes the numbers in the next
+// generation beside those in use, so that the switch is small. After it, tasks have
+// numbers of the generation before until all of them are rewritten.
+const (
+	headKey       = 'h'
+	generationKey = 'g'
+	sourceKey     = 's'
+	nameKey       = 'n'
+	checkpointKey = 'p'
+	recordKey     = 'r'
+	bornKey       = 'b'
+	logKey        = 'l'
+	compactionKey = 'k'
+	taskKey       = 't'
+	dueKey        = 'q'
+	bodyKey       = 'B'
+	dataKey       = 'D'
+	takenKey      = 'F'
+	deadKey       = 'X'
+	blobKey       = 'P'
+	chunkKey      = 'C'
+	unusedKey     = 'Z'
+	claimKey      = 'c'
+	stateKey      = 'S'
+)
+
+// LogKey is the first byte of the keys of the log, and of no others: 17 bytes, with a
+// generation, which rises by one with every Compact, and a number, which rises by one
+// with every entry. A Store may keep these apart, in the order in which they are written.
+const LogKey = logKey
+
+// BlobKey is the first byte of the keys that name the [Blobs] in use, and of no others: a
+// Store that is Blobs can so find out that they are missing.
+const BlobKey = takenKey
+
+// A key is built by appending parts.
+type key []byte
+
+// newKey allocates room for what most keys need.
+func newKey(kind byte) key { return append(make(key, 0, 128), kind) }
+
+func (k key) source(n uint32) key { return binary.BigEndian.AppendUint32(k, n) }
+func (k key) number(n uint64) key { return binary.BigEndian.AppendUint64(k, n) }
+func (k key) entry(generation uint64, n websync.Seq) key {
+	return k.number(generation).number(uint64(n))
+}
+func (k key) text(s string) key    { return append(k, s...) }
+func (k key) bytes(b []byte) key   { return append(k, b...) }
+func (k key) time(t time.Time) key { return k.number(uint64(t.UnixMicro()) ^ 1<<63) }
+func (k key) after() key           { return append(k, 0) }
+func (k key) of(kind byte) key     { return append(k[:0], kind) }
+
+// end returns the first key after all that begin with k.
+func (k key) end() key {
+	end := bytes.Clone(k)
+	for i := len(end) - 1; i >= 0; i-- {
+		if end[i]++; end[i] != 0 {
+			return end[:i+1]
+		}
+	}
+	return nil // no key begins with 0xff
+}

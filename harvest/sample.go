@@ -1,0 +1,184 @@
+package harvest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+)
+
+// What a source states can be wrong: a page changes and its time does not. So each
+// snapshot asks for a random sample of what seems unchanged, and notes how often it was
+// not. If that is often, everything is asked for.
+
+// The sample of a snapshot, and from when on a source's statements are not believed.
+const (
+	minSample, maxSample = 10, 1000
+	defaultSample        = 200 // one in so many
+
+	freshShare = 10 // one in so many of them is asked for without a condition
+
+	minWrong   = 3
+	wrongShare = 20 // one in so many
+	// maxBelief is how many answers a belief counts; it scales more of them down to that.
+	maxBelief = 1000
+)
+
+// A Recheck counts the answers to requests for what seemed unchanged.
+type Recheck struct {
+	Asked int64 `json:"asked"`
+	Wrong int64 `json:"wrong"` // the bytes had changed
+}
+
+func (c *Recheck) add(wrong bool) {
+	c.Asked++
+	if wrong {
+		c.Wrong++
+	}
+}
+
+// Rechecks are the counts by what made the resource seem unchanged.
+type Rechecks struct {
+	// Times are those of the publisher, such as a lastmod. Digests are the publisher's,
+	// too, or what else identifies the bytes. Validators are those of the server, of
+	// which a tenth of the sample is asked for without a condition.
+	Times      Recheck `json:"times"`
+	Digests    Recheck `json:"digests"`
+	Validators Recheck `json:"validators"`
+	// Unasked counts the entries that seemed unchanged and were not asked for in a run
+	// that found the publisher's statements to be wrong too often. The run is not in step
+	// because of them, and the next one asks for all.
+	Unasked int64 `json:"unasked"`
+}
+
+// Total returns the counts of all resources that were asked for, whatever made them seem
+// unchanged.
+func (r *Rechecks) Total() Recheck {
+	return Recheck{Asked: r.Times.Asked + r.Digests.Asked, Wrong: r.Times.Wrong + r.Digests.Wrong}
+}
+
+// A belief is what the Store keeps of the samples of a source.
+type belief struct{ Recheck }
+
+// beliefKey returns the key of the State that holds the belief of a source.
+func beliefKey(source string) string { return "harvest/belief/" + source }
+
+// isLost reports whether the statements of the source are not believed.
+func (b belief) isLost() bool { return b.Wrong >= minWrong && b.Wrong*wrongShare >= b.Asked }
+
+// A sample chooses entries of one snapshot.
+type sample struct {
+	need   int64 // how many of them to ask for
+	passed int64 // entries that seemed unchanged and were not asked for
+
+	before belief      // of earlier snapshots
+	now    belief      // with this one; the Report's lock guards it
+	all    atomic.Bool // all are asked for
+}
+
+// sampleSize returns how many of n resources are asked for, or of a few all.
+func sampleSize(setting int, n int64) int64 {
+	if setting < 0 {
+		return 0
+	}
+	return min(max(n/int64(cmp.Or(setting, defaultSample)), minSample), maxSample)
+}
+
+// startSample prepares the sample of a snapshot of live records.
+func (p *pipe) startSample(ctx context.Context, live int64) (*sample, error) {
+	if p.h.Sample < 0 || p.dry != nil {
+		return nil, nil
+	}
+	data, err := p.store.State(ctx, beliefKey(p.key))
+	if err != nil {
+		return nil, &StoreError{err}
+	}
+	c := &sample{need: sampleSize(p.h.Sample, live)}
+	if json.Unmarshal(data, &c.before) != nil {
+		c.before = belief{} // none
+	}
+	if c.now = c.before; c.now.isLost() {
+		p.disbelieve(c, c.now)
+	}
+	return c, nil
+}
+
+// disbelieve makes the snapshot ask for everything.
+func (p *pipe) disbelieve(c *sample, now belief) {
+	if c.all.Swap(true) {
+		return
+	}
+	message := fmt.Sprintf("of %d resources that seemed unchanged, %d had changed: all are asked for", now.Asked, now.Wrong)
+	p.finding(ruleUnchanged.Finding(p.key, 0, 0, "", nil, message))
+	p.log.Warn(message, "source", p.key)
+}
+
+// samples reports whether to ask for an entry of the snapshot although it seems
+// unchanged.
+func (p *pipe) samples(s *slot) bool {
+	c := p.snap.sample
+	if c == nil || p.h.Bodies == SkipBodies || s.ev.Open != nil || p.getter == nil && !s.ev.hasContent() {
+		return false
+	}
+	all, left := c.all.Load(), p.snap.table.count-p.snap.table.listed // without this one
+	chosen := c.need > 0 && rand.Int64N(int64(left)+1) < c.need
+	if !all && !chosen || p.spent() {
+		c.passed++
+		return false
+	}
+	s.sample = c
+	s.typical = chosen || c.before.isLost()
+	if chosen {
+		s.fresh = rand.IntN(freshShare) == 0
+		c.need--
+	}
+	return true
+}
+
+// compare notes whether a resource of a sample was unchanged.
+func (p *pipe) compare(s *slot) {
+	next := s.rec
+	if s.change != nil {
+		next = &s.change.Record
+	}
+	wrong := !slices.EqualFunc(s.rec.Bodies, next.Bodies, sameBytes)
+	r := p.report
+	r.mu.Lock()
+	kind := &r.Rechecked.Times
+	if s.ev.identifies() {
+		kind = &r.Rechecked.Digests
+	}
+	kind.add(wrong)
+	for _, v := range next.Validators {
+		if s.fresh && v == s.rec.Validator(v.URL) {
+			r.Rechecked.Validators.add(wrong)
+		}
+	}
+	if s.typical {
+		s.sample.now.add(wrong)
+	}
+	now := s.sample.now
+	r.mu.Unlock()
+	if now.isLost() {
+		p.disbelieve(s.sample, now)
+	}
+}
+
+// endSample adds what the snapshot has shown of the source's statements to the batch that
+// ends it.
+func (p *pipe) endSample(b *Batch) {
+	c := p.snap.sample
+	if c == nil || c.now == c.before {
+		return
+	}
+	if c.all.Load() {
+		p.report.Rechecked.Unasked += c.passed
+	}
+	if c.now.Asked > maxBelief {
+		c.now.Asked, c.now.Wrong = maxBelief, c.now.Wrong*maxBelief/c.now.Asked
+	}
+	b.set(beliefKey(p.key), c.now)
+}

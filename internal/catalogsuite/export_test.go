@@ -1,0 +1,3 @@
+package catalogsuite
+
+var Cases = cases

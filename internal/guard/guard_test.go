@@ -1,0 +1,44 @@
+package guard_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/guard"
+)
+
+func explode(v any) error { panic(v) }
+
+func TestCall(t *testing.T) {
+	failed := errors.New("failed")
+	assert.NoError(t, guard.Call("lib", func() error { return nil }))
+	assert.Equal(t, failed, guard.Call("lib", func() error { return failed }))
+
+	for text, v := range map[string]any{"out of range": "out of range", "failed": failed, "[1 2]": []int{1, 2}, strings.Repeat("é", 1000): strings.Repeat("é", 2000)} {
+		err := guard.Call("lib", func() error { return explode(v) })
+		assert.EqualError(t, err, "lib: panic: "+text)
+		assert.Equal(t, v == any(failed), errors.Is(err, failed))
+		caught, ok := errors.AsType[*websync.PanicError](err)
+		require.True(t, ok)
+		assert.Equal(t, v, caught.Value)
+		assert.Contains(t, string(caught.Stack), "guard_test.explode")
+	}
+	assert.ErrorContains(t, guard.Call("lib", func() error { return explode(nil) }), "lib: panic: panic called with nil argument")
+}
+
+// TestAgain: a panic that goes on in another goroutine has the stack of the first.
+func TestAgain(t *testing.T) {
+	failed := errors.New("failed")
+	first, _ := errors.AsType[*websync.PanicError](guard.Call("lib", func() error { return explode(failed) }))
+	again := &guard.Again{PanicError: first}
+	assert.ErrorIs(t, again, failed)
+	assert.Contains(t, again.Error(), "guard_test.explode")
+	caught, ok := errors.AsType[*websync.PanicError](guard.Call("lib", func() error { panic(again) }))
+	require.True(t, ok)
+	assert.Same(t, first, caught)
+}
