@@ -47,7 +47,7 @@ type alikeMemory struct {
 func alikeKey(source string) string { return "harvest/alike/" + source }
 
 func (r *run) alikeMemory(ctx context.Context) (m alikeMemory, err error) {
-	data, err := r.store.State(ctx, alikeKey(r.key))
+	data, err := r.catalog.State(ctx, alikeKey(r.key))
 	if err != nil {
 		return m, &StoreError{err}
 	}

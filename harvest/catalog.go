@@ -39,14 +39,17 @@ type Catalog struct {
 	// 128 KiB for others; if negative, there is no limit.
 	ChunkSize int
 
-	// Blobs keeps long bodies beside a Store that is no [Blobs] itself; a Store's own are
-	// used instead. It may be set for a Catalog that has bodies already: those stay in
+	// Blobs keeps long bodies beside the Store. NewCatalog sets it to the Store if that is
+	// [Blobs] itself; it must not be changed then. For another Store it may be set for a Catalog that has bodies already: those stay in
 	// the Store. Once it has kept bodies it must be set for good. No two Stores may share
 	// Blobs: Vacuum removes the blobs that no body of its Store names. If nil, the Store
 	// keeps long bodies.
 	Blobs Blobs
 
 	store Store
+	// planned: this is the Catalog of a dry run, whose records name bodies that nobody has
+	// obtained.
+	planned bool
 
 	mu      sync.Mutex
 	writing map[string]struct{} // blobs that this process still writes
@@ -65,7 +68,10 @@ var (
 
 // NewCatalog returns a Catalog on store. A process makes one of a Store: two are like two
 // processes. Several processes may use one Store at the same time if it allows it.
-func NewCatalog(store Store) *Catalog { return &Catalog{store: store} }
+func NewCatalog(store Store) *Catalog {
+	blobs, _ := store.(Blobs)
+	return &Catalog{store: store, Blobs: blobs}
+}
 
 // now returns microseconds since 1970.
 func (s *Catalog) now() int64 {

@@ -233,17 +233,9 @@ func (s *Catalog) finish(writers []BodyWriter) (map[sum]*bodyWriter, error) {
 	return bodies, nil
 }
 
-// outside returns the Blobs beside the Store, nil if there are none.
-func (s *Catalog) outside() Blobs {
-	if b, ok := s.store.(Blobs); ok {
-		return b
-	}
-	return s.Blobs
-}
-
 // blobs returns all Blobs.
 func (s *Catalog) blobs() Blobs {
-	outside := s.outside()
+	outside := s.Blobs
 	switch {
 	case outside == nil:
 		return chunks{s}

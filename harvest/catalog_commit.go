@@ -482,6 +482,9 @@ func sumOf(d websync.Digest) (s sum, ok bool) {
 
 // bindBodies takes the bodies of the batch and counts the records that name each.
 func (c *commit) bindBodies() error {
+	if c.s.planned {
+		return nil
+	}
 	named := make(map[sum]int64, len(c.bodies))
 	used := make(map[sum]int64, len(c.bodies)) // minus those that the old records named
 	for i := range c.olds {
@@ -583,7 +586,7 @@ func (c *commit) bindBody(bk key, k sum, from *bodyWriter, named bool, delta int
 // its file may have been removed or truncated. If the Store itself holds the bytes, they
 // are there.
 func (c *commit) isThere(v *body, named bool) (bool, error) {
-	outside := c.s.outside()
+	outside := c.s.Blobs
 	if v.blob == "" || !named || outside == nil {
 		return true, nil
 	}
@@ -660,7 +663,7 @@ func (c *commit) checkBlob(from *bodyWriter) error {
 	}
 	v := &body{blob: from.name, size: from.size}
 	there := false
-	if c.s.outside() != nil {
+	if c.s.Blobs != nil {
 		there, err = c.isThere(v, true)
 	} else {
 		there, err = c.isInside(v)

@@ -14,7 +14,8 @@ import (
 // in it. It is for tests. It does not read bodies that are kept beside the Store.
 func (s *Catalog) Inspect(ctx context.Context) (faults []string, err error) {
 	err = s.store.View(ctx, func(r Reader) error {
-		in := &inspection{reader: reader{Reader: r}, keys: map[byte][]pair{}, chunked: s.outside() == nil}
+		noting := &notingReader{Reader: r}
+		in := &inspection{reader: reader{Reader: noting}, keys: map[byte][]pair{}, chunked: s.Blobs == nil}
 		err := r.Scan([]byte{0}, []byte{0xff}, pageScan, func(k, v []byte) bool {
 			in.keys[k[0]] = append(in.keys[k[0]], pair{k, v})
 			return true
@@ -29,9 +30,23 @@ func (s *Catalog) Inspect(ctx context.Context) (faults []string, err error) {
 			check()
 		}
 		faults = in.faults
-		return nil
+		return noting.err
 	})
 	return faults, err
+}
+
+// A notingReader keeps an error of Get: the checks take it for a fault and go on.
+type notingReader struct {
+	Reader
+	err error
+}
+
+func (r *notingReader) Get(key []byte) ([]byte, error) {
+	value, err := r.Reader.Get(key)
+	if err != nil {
+		r.err = err
+	}
+	return value, err
 }
 
 // An inspection is what Inspect knows of a Store.

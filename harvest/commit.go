@@ -28,7 +28,7 @@ type committer struct {
 func (c *committer) renew(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.run.store.Renew(ctx, c.claim)
+	return c.run.catalog.Renew(ctx, c.claim)
 }
 
 // apply commits a batch, with up to three attempts: the Store does not apply a batch
@@ -47,7 +47,7 @@ func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, er
 	}
 	began := time.Now()
 	for try := 1; ; try++ {
-		conflicts, err = c.run.store.Commit(ctx, c.claim, b)
+		conflicts, err = c.run.catalog.Commit(ctx, c.claim, b)
 		final := errors.Is(err, ErrFenced) || errors.Is(err, ErrBatch) || errors.Is(err, ErrNoBody)
 		if err == nil || final || try == 3 || ctx.Err() != nil {
 			break

@@ -106,7 +106,7 @@ func nanoseconds(d websync.Datetime) int64 {
 
 // documentNotes reads the notes of the last complete snapshot, by their keys.
 func (r *run) documentNotes(ctx context.Context) (map[uint64]documentNote, error) {
-	data, err := r.store.State(ctx, documentsKey(r.key))
+	data, err := r.catalog.State(ctx, documentsKey(r.key))
 	if err != nil {
 		return nil, &StoreError{err}
 	}
@@ -143,7 +143,7 @@ func (w *sweeper) keepDocuments(ctx context.Context, d *documentDoubts) error {
 	}
 	slices.SortFunc(notes, func(a, b documentNote) int { return cmp.Compare(a.Key, b.Key) })
 	data, _ := binary.Append(nil, binary.BigEndian, notes) // numbers
-	held, err := w.store.State(ctx, documentsKey(w.key))
+	held, err := w.catalog.State(ctx, documentsKey(w.key))
 	if err != nil {
 		return &StoreError{err}
 	}

@@ -28,7 +28,7 @@ type Decision struct {
 // during the call. The Report counts the expected outcomes.
 //
 // An event is compared with the result of earlier events of its id if that is among the
-// last 65,536 changes.
+// last 65,536 changes, and nobody has written to the Catalog since.
 func (h *Harvester) Plan(ctx context.Context, src Source, each func(Decision)) (*Report, error) {
 	return h.dryRun(ctx, src, &dryRun{each: each})
 }
@@ -50,7 +50,10 @@ func (r *Report) Differences() int64 {
 type dryRun struct {
 	each  func(Decision)
 	audit bool
-	store *overlay
+	below *Catalog
+
+	decided []*slot             // to be committed
+	changed map[string]struct{} // the ids that the batch has changed since it was looked up
 }
 
 func (d *dryRun) audits() bool { return d != nil && d.audit }
@@ -61,13 +64,13 @@ func (d *dryRun) report(decision Decision) {
 	}
 }
 
-// dryRun is Run with an overlay as the Store. Report.Left counts the tasks of the Store
+// dryRun is Run on an overlay of the Store. Report.Left counts the tasks of the Store
 // itself.
 func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Report, error) {
 	over := *h
-	over.dry = dry
+	over.dry, dry.below, dry.changed = dry, h.Catalog, map[string]struct{}{}
 	if h.Catalog != nil {
-		dry.store = newOverlay(h.Catalog)
+		over.Catalog = h.Catalog.overlaid()
 	}
 	if h.Fetcher != nil {
 		over.Fetcher = struct{ Fetcher }{h.Fetcher} // hides Unsaved
@@ -77,12 +80,33 @@ func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Repor
 		hooks.Commit = nil
 		over.Hooks = &hooks
 	}
-	return over.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error {
+	claim := func(r *run, ctx context.Context) (*Claim, error) { return r.claim(ctx, "plan/"+r.key) }
+	return over.claimed(ctx, src, claim, func(ctx context.Context, r *run) error {
 		if err := r.list(ctx, -1); err != nil {
 			return err
 		}
-		r.worker = newWorker(r, 0)
-		return r.work(ctx)
+		return r.planTasks(ctx)
+	})
+}
+
+// planTasks plans each task that is due once, also those that a worker has in hand.
+func (r *run) planTasks(ctx context.Context) error {
+	r.hasTasks.Store(true)
+	return r.pipe(ctx, -1, func(ctx context.Context, give func(*slot) error) error {
+		n := int64(0)
+		for t, err := range r.catalog.Tasks(ctx, r.key, "") {
+			if err != nil {
+				return &StoreError{err}
+			}
+			if !mayFallDue(&t) || t.Due.After(r.dueNow()) {
+				continue
+			}
+			n++
+			if err := give(&slot{n: n, ev: t.event(), task: &t}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -106,12 +130,43 @@ func (p *pipe) foreseen(s *slot) *Change {
 	return change
 }
 
-// finish applies what is decided about a slot to the overlay, before the next slot is
-// decided.
+// finish reports what is decided about a slot, and keeps it for commit.
 func (d *dryRun) finish(ctx context.Context, p *pipe, s *slot) {
-	p.commits.apply(ctx, p.batch([]*slot{s})) // it neither fails nor conflicts
+	d.decided = append(d.decided, s)
+	d.changed[s.id()] = struct{}{}
 	p.retire(ctx, s)
 	p.free(s)
+}
+
+// renew looks up what a slot is compared with once more, if an earlier slot of the batch
+// has changed it.
+func (d *dryRun) renew(ctx context.Context, p *pipe, s *slot) error {
+	if _, ok := d.changed[s.id()]; !ok {
+		return nil
+	}
+	if err := d.apply(ctx, p); err != nil {
+		return err
+	}
+	return p.lookup(ctx, []*slot{s})
+}
+
+// commit applies what is left of a batch before the next one is looked up.
+func (d *dryRun) commit(ctx context.Context, p *pipe) error {
+	clear(d.changed)
+	return d.apply(ctx, p)
+}
+
+// apply commits what is decided to the overlay. It leaves out what others have changed
+// below it.
+func (d *dryRun) apply(ctx context.Context, p *pipe) error {
+	if len(d.decided) == 0 {
+		return nil
+	}
+	b := p.batch(d.decided)
+	clear(d.decided)
+	d.decided = d.decided[:0]
+	_, err := p.commits.applyRest(ctx, b)
+	return err
 }
 
 // done reports the decision about a slot. An audit reads the bodies of unchanged records.
@@ -146,7 +201,7 @@ func (p *pipe) auditBodies(ctx context.Context, rec *Record) error {
 }
 
 func (p *pipe) auditBody(ctx context.Context, b websync.Body) error {
-	r, err := p.store.Open(ctx, b)
+	r, err := p.catalog.Open(ctx, b)
 	if err != nil {
 		return err
 	}

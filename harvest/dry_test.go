@@ -398,16 +398,24 @@ func TestEachServesAConsumerOnce(t *testing.T) {
 }
 
 func BenchmarkPlan(b *testing.B) {
-	store, db := openSQLite(b, filepath.Join(b.TempDir(), "store.db"))
-	defer db.Close()
-	h := &harvest.Harvester{Sample: -1, Catalog: store, Bodies: harvest.SkipBodies}
-	const n = 100_000
-	_, err := h.Run(b.Context(), listing(n))
-	require.NoError(b, err)
-	for b.Loop() {
-		r, err := h.Plan(b.Context(), listing(n), nil)
-		require.NoError(b, err)
-		require.EqualValues(b, n, r.Unchanged)
+	for _, bench := range []struct {
+		name      string
+		n         int
+		harvested int
+	}{{"unchanged", 100_000, 100_000}, {"new", 500_000, 0}} {
+		b.Run(bench.name, func(b *testing.B) {
+			store, db := openSQLite(b, filepath.Join(b.TempDir(), "store.db"))
+			defer db.Close()
+			h := &harvest.Harvester{Sample: -1, Catalog: store, Bodies: harvest.SkipBodies}
+			_, err := h.Run(b.Context(), listing(bench.harvested))
+			require.NoError(b, err)
+			for b.Loop() {
+				r, err := h.Plan(b.Context(), listing(bench.n), nil)
+				require.NoError(b, err)
+				require.EqualValues(b, bench.harvested, r.Unchanged)
+				require.EqualValues(b, bench.n-bench.harvested, r.Created)
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*bench.n), "µs/entry")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*n), "µs/entry")
 }

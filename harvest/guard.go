@@ -32,7 +32,7 @@ func guardKey(source string) string { return "harvest/guard/" + source }
 // guardMemory reads the memory of the source. It is empty if the Store has none that can
 // be read.
 func (r *run) guardMemory(ctx context.Context) (m guardMemory, err error) {
-	data, err := r.store.State(ctx, guardKey(r.key))
+	data, err := r.catalog.State(ctx, guardKey(r.key))
 	if err != nil || json.Unmarshal(data, &m) != nil {
 		return guardMemory{}, err
 	}
@@ -175,7 +175,7 @@ func (r *run) approve(ctx context.Context) error {
 	memory.accept()
 	alike := false
 	var tasks []Task
-	for t, err := range r.store.Tasks(ctx, r.key, "") {
+	for t, err := range r.catalog.Tasks(ctx, r.key, "") {
 		if err != nil {
 			return err
 		}

@@ -254,7 +254,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 func (r *run) claim(ctx context.Context, name string) (*Claim, error) {
-	return r.store.Claim(ctx, name, r.h.ttl())
+	return r.catalog.Claim(ctx, name, r.h.ttl())
 }
 
 // goBeside calls f in a goroutine of its own. A panic of f ends the run, and goes on in
@@ -320,7 +320,7 @@ func (r *run) release(ctx context.Context, err error) (joined error) {
 			if claim == nil {
 				continue
 			}
-			if e := r.store.Release(ctx, claim); e != nil {
+			if e := r.catalog.Release(ctx, claim); e != nil {
 				joined = errors.Join(joined, &StoreError{e})
 			}
 		}
@@ -337,14 +337,14 @@ func (r *run) release(ctx context.Context, err error) (joined error) {
 // count fills in the report what the run leaves. It comes after release: if it takes too
 // long after a cancellation, nothing is held.
 func (r *run) count(ctx context.Context) error {
-	store := r.store
+	catalog := r.catalog
 	if r.dry != nil {
-		store = r.dry.store.store
+		catalog = r.dry.below
 	}
-	if err := r.report.countLeft(ctx, store); err != nil {
+	if err := r.report.countLeft(ctx, catalog); err != nil {
 		return &StoreError{err}
 	}
-	if to, err := r.store.Checkpoint(ctx, r.key); err == nil {
+	if to, err := catalog.Checkpoint(ctx, r.key); err == nil {
 		r.report.To = to
 	}
 	return nil

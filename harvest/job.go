@@ -194,7 +194,7 @@ func (j *Job) Open(ctx context.Context, name string) (io.ReadSeekCloser, error) 
 	if j.Held != nil {
 		if b, ok := j.Held.Body(name); ok {
 			defer j.run.ours()
-			return j.run.store.Open(ctx, b)
+			return j.run.catalog.Open(ctx, b)
 		}
 	}
 	return nil, fmt.Errorf("body %q: %w", name, websync.ErrNotFound)

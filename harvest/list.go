@@ -11,7 +11,7 @@ import (
 
 // list is the first stage: it walks the Source and feeds its events to the others.
 func (r *run) list(ctx context.Context, patience time.Duration) error {
-	from, err := r.store.Checkpoint(ctx, r.key)
+	from, err := r.catalog.Checkpoint(ctx, r.key)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (r *run) list(ctx context.Context, patience time.Duration) error {
 // checkLog notes where the log ends, and reports one whose last entry lies ahead of the
 // clock: the clock is wrong, or was once.
 func (r *run) checkLog(ctx context.Context) error {
-	head, err := r.store.Head(ctx)
+	head, err := r.catalog.Head(ctx)
 	if err != nil {
 		return &StoreError{err}
 	}

@@ -33,7 +33,7 @@ func (s *snapshot) describes(ctx context.Context, p *pipe, at websync.Datetime) 
 	if s.note.At = at; at.IsZero() {
 		return nil
 	}
-	data, err := p.store.State(ctx, listingKey(p.key))
+	data, err := p.catalog.State(ctx, listingKey(p.key))
 	if err != nil {
 		return &StoreError{err}
 	}

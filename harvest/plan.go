@@ -89,8 +89,8 @@ func (p *pipe) plan(ctx context.Context) error {
 	}
 }
 
-// planInline plans in the goroutine of feed. Only a dry run does: it gets nothing, so
-// nothing is in flight when an event is decided.
+// planInline plans in the goroutine of feed, and commits what each batch has decided
+// before the next one. Only a dry run does: it gets nothing.
 func (p *pipe) planInline(ctx context.Context, feed feedFunc) error {
 	var batch []*slot
 	flush := func() error {
@@ -98,7 +98,17 @@ func (p *pipe) planInline(ctx context.Context, feed feedFunc) error {
 			return context.Cause(ctx)
 		}
 		defer func() { batch = batch[:0] }()
-		return p.planEvents(ctx, batch)
+		if err := p.planEvents(ctx, batch); err != nil {
+			return err
+		}
+		return p.dry.commit(ctx, p)
+	}
+	drain := func(control *slot) error {
+		if err := flush(); err != nil {
+			return err
+		}
+		p.drain(ctx, control)
+		return p.dry.commit(ctx, p)
 	}
 	failed := false
 	err := feed(ctx, func(s *slot) (err error) {
@@ -109,19 +119,17 @@ func (p *pipe) planInline(ctx context.Context, feed feedFunc) error {
 			}
 			return flush()
 		}
-		if err := flush(); err != nil {
+		if err := drain(s); err != nil {
 			return err
 		}
-		p.drain(ctx, s)
 		return p.control(ctx, s)
 	})
 	if failed {
 		return err
 	}
-	if err := flush(); err != nil {
+	if err := drain(nil); err != nil {
 		return err
 	}
-	p.drain(ctx, nil)
 	p.endListing()
 	return err
 }
@@ -226,7 +234,9 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 	for _, s := range batch {
 		if len(ask) > 0 && s == ask[0] {
 			ask = ask[1:]
-			p.admit(ctx, s)
+			if err := p.admit(ctx, s); err != nil {
+				return err
+			}
 			if s.task == nil {
 				p.resume(s)
 			}
@@ -290,7 +300,7 @@ func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 	if !p.hasTasks.Load() {
 		return nil
 	}
-	tasks, err := p.store.LookupTasks(ctx, p.key, ids)
+	tasks, err := p.catalog.LookupTasks(ctx, p.key, ids)
 	if err != nil {
 		return &StoreError{err}
 	}
@@ -306,7 +316,12 @@ func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 }
 
 // admit decides about a slot. If another slot of its id is on its way, it waits for that.
-func (p *pipe) admit(ctx context.Context, s *slot) {
+func (p *pipe) admit(ctx context.Context, s *slot) error {
+	if p.dry != nil {
+		if err := p.dry.renew(ctx, p, s); err != nil {
+			return err
+		}
+	}
 	if s.task == nil {
 		p.releaseBefore(ctx, s)
 	}
@@ -318,10 +333,11 @@ func (p *pipe) admit(ctx context.Context, s *slot) {
 		s = p.replace(first, s)
 	default:
 		first.later = append(first.later, s)
-		return
+		return nil
 	}
 	p.flying[s.id()] = s
 	p.dispatch(ctx, s)
+	return nil
 }
 
 // resume notes the checkpoint of a slot. It ignores one inside a snapshot or after a
@@ -409,9 +425,6 @@ func (p *pipe) lastOf(waited []*slot) *slot {
 
 // dispatch decides about a slot and hands it to the next stage.
 func (p *pipe) dispatch(ctx context.Context, s *slot) {
-	if p.dry != nil {
-		p.dry.store.latest(s)
-	}
 	p.noteBack(s)
 	s.decision = p.decide(s)
 	if p.holdBack(ctx, s) {

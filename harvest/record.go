@@ -2,36 +2,14 @@ package harvest
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"time"
 
 	"github.com/websync-go/websync"
 )
-
-// A store is what the engine works on: a Catalog, or the overlay of a dry run on one.
-type store interface {
-	websync.Catalog
-	websync.State
-
-	Claim(ctx context.Context, name string, ttl time.Duration) (*Claim, error)
-	Renew(ctx context.Context, c *Claim) error
-	Release(ctx context.Context, c *Claim) error
-	Commit(ctx context.Context, c *Claim, b *Batch) (conflicts []string, err error)
-	Checkpoint(ctx context.Context, source string) (Checkpoint, error)
-	Lookup(ctx context.Context, source string, ids []string) ([]Record, error)
-	Records(ctx context.Context, source, after string) iter.Seq2[Record, error]
-	Briefs(ctx context.Context, source, after string) iter.Seq2[Brief, error]
-	Fingerprints(ctx context.Context, source string) (*Fingerprints, error)
-	Due(ctx context.Context, source string, now time.Time, n int) ([]Task, error)
-	LookupTasks(ctx context.Context, source string, ids []string) ([]Task, error)
-	Tasks(ctx context.Context, source, after string) iter.Seq2[Task, error]
-	NewBody(ctx context.Context) (BodyWriter, error)
-}
 
 // MaxID is the greatest length of an id in bytes.
 const MaxID = 4096

@@ -34,7 +34,7 @@ func (r *run) remove(ctx context.Context) error {
 		b = NewBatch(r.key)
 		return err
 	}
-	for t, err := range r.store.Tasks(ctx, r.key, "") {
+	for t, err := range r.catalog.Tasks(ctx, r.key, "") {
 		if err != nil {
 			return &StoreError{err}
 		}
@@ -44,7 +44,7 @@ func (r *run) remove(ctx context.Context) error {
 			}
 		}
 	}
-	for rec, err := range r.store.Records(ctx, r.key, "") {
+	for rec, err := range r.catalog.Records(ctx, r.key, "") {
 		switch {
 		case err != nil:
 			return &StoreError{err}

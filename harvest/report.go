@@ -229,9 +229,9 @@ func (r *Report) leftAlone(e *LeftAloneError) {
 }
 
 // countLeft fills Left from the Store.
-func (r *Report) countLeft(ctx context.Context, store store) error {
+func (r *Report) countLeft(ctx context.Context, catalog *Catalog) error {
 	r.Left = TaskCounts{}
-	for t, err := range store.Tasks(ctx, r.Source, "") {
+	for t, err := range catalog.Tasks(ctx, r.Source, "") {
 		switch {
 		case err != nil:
 			return err

@@ -19,12 +19,12 @@ import (
 // A run is one pass over one source. Its files follow the five stages: list.go, plan.go,
 // get.go, commit.go, sweep.go.
 type run struct {
-	h      *Harvester
-	store  store // the Catalog of h, or the overlay of a dry run
-	src    Source
-	getter Getter // if nil, Job.Content
-	key    string
-	root   string // the URL that the user gave for src; empty if there is none
+	h       *Harvester
+	catalog *Catalog // that of h
+	src     Source
+	getter  Getter // if nil, Job.Content
+	key     string
+	root    string // the URL that the user gave for src; empty if there is none
 	// the log of src and its snapshots are two lists, each with times of its own
 	twoLists bool
 	began    websync.Seq // the last number of the log when the listing began
@@ -69,7 +69,7 @@ type run struct {
 // newRun returns a run over src. An error says what is missing or wrong in the settings;
 // the run has a report nevertheless.
 func newRun(h *Harvester, src Source) (*run, error) {
-	r := &run{h: h, src: src, id: NewBatch("").ID, dry: h.dry, log: h.Log}
+	r := &run{h: h, catalog: h.Catalog, src: src, id: NewBatch("").ID, dry: h.dry, log: h.Log}
 	r.report = &Report{Started: time.Now().UTC(), AcceptSkipped: h.AcceptSkipped, Dry: h.dry != nil, Requests: map[int]int64{}, Problems: []Failure{},
 		Failures: []Failure{}}
 	switch {
@@ -77,9 +77,6 @@ func newRun(h *Harvester, src Source) (*run, error) {
 		return r, errors.New("harvest: Harvester.Catalog is nil")
 	case src == nil:
 		return r, errors.New("harvest: the Source is nil")
-	}
-	if r.store = h.Catalog; h.dry != nil {
-		r.store = h.dry.store
 	}
 	if c, ok := src.(interface{ Check() error }); ok {
 		if err := c.Check(); err != nil {
@@ -159,12 +156,12 @@ func (r *run) newBody(ctx context.Context) (BodyWriter, error) {
 	if r.h.Bodies == VerifyBodies {
 		return newSink(), nil
 	}
-	return r.store.NewBody(ctx)
+	return r.catalog.NewBody(ctx)
 }
 
 // recordsOf returns the records of ids, one for each.
 func (r *run) recordsOf(ctx context.Context, ids []string) ([]Record, error) {
-	records, err := r.store.Lookup(ctx, r.key, ids)
+	records, err := r.catalog.Lookup(ctx, r.key, ids)
 	if err != nil {
 		return nil, &StoreError{err}
 	}

@@ -92,7 +92,7 @@ func (p *pipe) startSample(ctx context.Context, live int64) (*sample, error) {
 	if p.h.Sample < 0 || p.dry != nil {
 		return nil, nil
 	}
-	data, err := p.store.State(ctx, beliefKey(p.key))
+	data, err := p.catalog.State(ctx, beliefKey(p.key))
 	if err != nil {
 		return nil, &StoreError{err}
 	}

@@ -34,7 +34,7 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 		return &sourceError{errors.New("the source began a snapshot inside a snapshot")}
 	}
 	began := time.Now()
-	head, err := p.store.Head(ctx)
+	head, err := p.catalog.Head(ctx)
 	if err != nil {
 		return &StoreError{err}
 	}
@@ -60,7 +60,7 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 // fill makes a table for about size records and enters all of them. It reports whether
 // they fit. Records with a task are to be looked up.
 func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled bool, err error) {
-	records, err := p.store.Fingerprints(ctx, p.key)
+	records, err := p.catalog.Fingerprints(ctx, p.key)
 	if err != nil {
 		return false, &StoreError{err}
 	}
@@ -75,7 +75,7 @@ func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled boo
 		}
 		snap.live++
 	}
-	for t, err := range p.store.Tasks(ctx, p.key, "") {
+	for t, err := range p.catalog.Tasks(ctx, p.key, "") {
 		if err != nil {
 			return false, &StoreError{err}
 		}
@@ -182,7 +182,7 @@ func (w *sweeper) isGone(rec *Brief, waiting *Task) bool {
 func (w *sweeper) eachGone(ctx context.Context, f func(rec *Brief, waiting *Task) error) error {
 	tasks := w.taskCursor(ctx)
 	defer tasks.stop()
-	for rec, err := range w.store.Briefs(ctx, w.key, "") {
+	for rec, err := range w.catalog.Briefs(ctx, w.key, "") {
 		if err != nil {
 			return &StoreError{err}
 		}
@@ -281,7 +281,7 @@ func (w *sweeper) remove(rec *Record, waiting *Task) {
 // task again.
 func (w *sweeper) sweepTasks(ctx context.Context) error {
 	tasks := make([]Task, 0, planBatch)
-	for t, err := range w.store.Tasks(ctx, w.key, "") {
+	for t, err := range w.catalog.Tasks(ctx, w.key, "") {
 		if err != nil {
 			return &StoreError{err}
 		}
@@ -309,12 +309,8 @@ func (w *sweeper) endTasks(ctx context.Context, tasks []Task) error {
 		return err
 	}
 	for i := range tasks {
-		switch n := tasks[i].N; {
-		case records[i].Live() && !w.end.Complete:
-		case w.dry != nil:
-			w.dry.store.ended[n] = true
-		default:
-			w.batch.Done = append(w.batch.Done, TaskRef{ID: ids[i], N: n})
+		if w.end.Complete || !records[i].Live() {
+			w.batch.Done = append(w.batch.Done, TaskRef{ID: ids[i], N: tasks[i].N})
 		}
 	}
 	return w.flushFull(ctx)
@@ -359,13 +355,14 @@ func (b *Batch) empty() bool {
 	return b.Checkpoint == nil && len(b.Puts)+len(b.Touches)+len(b.Tasks)+len(b.Done)+len(b.State) == 0
 }
 
-// without removes the puts and the ends of tasks of these ids.
+// without removes the changes and the ends of tasks of these ids.
 func (b *Batch) without(ids []string) {
 	out := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		out[id] = true
 	}
 	b.ID = NewBatch("").ID
-	b.Puts = slices.DeleteFunc(b.Puts, func(c Change) bool { return out[c.Record.Resource.ID] })
+	changes := func(c Change) bool { return out[c.Record.Resource.ID] }
+	b.Puts, b.Touches = slices.DeleteFunc(b.Puts, changes), slices.DeleteFunc(b.Touches, changes)
 	b.Done = slices.DeleteFunc(b.Done, func(t TaskRef) bool { return out[t.ID] })
 }

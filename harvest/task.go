@@ -16,7 +16,7 @@ import (
 // findTasks notes whether the source has any tasks. If it has none, the run does not look
 // them up.
 func (r *run) findTasks(ctx context.Context) error {
-	for _, err := range r.store.Tasks(ctx, r.key, "") {
+	for _, err := range r.catalog.Tasks(ctx, r.key, "") {
 		if err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ type taskCursor struct {
 }
 
 func (r *run) taskCursor(ctx context.Context) *taskCursor {
-	next, stop := iter.Pull2(r.store.Tasks(ctx, r.key, ""))
+	next, stop := iter.Pull2(r.catalog.Tasks(ctx, r.key, ""))
 	return &taskCursor{next: next, stop: stop, more: true}
 }
 

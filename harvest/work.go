@@ -104,7 +104,7 @@ func (r *run) claimWork(ctx context.Context) (*Claim, error) {
 // workBeside is work under a second claim, while the run also holds that of the source.
 // If no task is due, it does nothing.
 func (r *run) workBeside(ctx context.Context) error {
-	tasks, err := r.store.Due(ctx, r.key, r.dueNow(), 1)
+	tasks, err := r.catalog.Due(ctx, r.key, r.dueNow(), 1)
 	if err != nil || len(tasks) == 0 {
 		return err
 	}
@@ -112,7 +112,7 @@ func (r *run) workBeside(ctx context.Context) error {
 		return err
 	}
 	r.goBeside(ctx, func(ctx context.Context) {
-		r.keepClaim(ctx, func(ctx context.Context) error { return r.store.Renew(ctx, r.workClaim) })
+		r.keepClaim(ctx, func(ctx context.Context) error { return r.catalog.Renew(ctx, r.workClaim) })
 	})
 	return r.work(ctx)
 }
@@ -162,9 +162,6 @@ func (r *run) work(ctx context.Context) error {
 		}
 		return nil
 	})
-	if r.dry != nil {
-		return err
-	}
 	if e := w.leave(r.ending); e != nil {
 		r.log.Warn("list of tasks in hand not cleared", "source", r.key, "err", e)
 	}
@@ -207,12 +204,8 @@ func (w *worker) adapt() {
 func (w *worker) take(ctx context.Context) ([]Task, error) {
 	r := w.run
 	w.adapt()
-	if r.dry != nil {
-		// each task once, also those that a worker has in hand
-		return r.store.Due(ctx, r.key, r.dueNow(), w.limit)
-	}
 	for {
-		saved, err := r.store.State(ctx, workKey(r.key))
+		saved, err := r.catalog.State(ctx, workKey(r.key))
 		if err != nil {
 			return nil, &StoreError{err}
 		}
@@ -229,7 +222,7 @@ func (w *worker) take(ctx context.Context) ([]Task, error) {
 			mine = binary.BigEndian.AppendUint64(mine, taskHash(tasks[i].Resource.ID))
 		}
 		others[w.number] = mine
-		err = r.store.Swap(ctx, workKey(r.key), saved, others.bytes())
+		err = r.catalog.Swap(ctx, workKey(r.key), saved, others.bytes())
 		if errors.Is(err, websync.ErrConflict) {
 			continue
 		}
@@ -252,7 +245,7 @@ func (w *worker) find(ctx context.Context, others handList, mine []byte, n int) 
 		w.mu.Lock()
 		left := maps.Clone(w.left)
 		w.mu.Unlock()
-		tasks, err := r.store.Due(ctx, r.key, r.dueNow(), n+len(inHand)+len(left))
+		tasks, err := r.catalog.Due(ctx, r.key, r.dueNow(), n+len(inHand)+len(left))
 		if err != nil {
 			return nil, &StoreError{err}
 		}
@@ -289,7 +282,7 @@ func (w *worker) dropDead(ctx context.Context, others handList) (dropped bool, e
 			continue
 		}
 		if err == nil {
-			err = w.run.store.Release(ctx, claim)
+			err = w.run.catalog.Release(ctx, claim)
 		}
 		if err != nil {
 			return false, &StoreError{err}
@@ -303,7 +296,7 @@ func (w *worker) dropDead(ctx context.Context, others handList) (dropped bool, e
 // leave removes the worker from the list.
 func (w *worker) leave(ctx context.Context) error {
 	for {
-		saved, err := w.run.store.State(ctx, workKey(w.run.key))
+		saved, err := w.run.catalog.State(ctx, workKey(w.run.key))
 		if err != nil {
 			return err
 		}
@@ -312,7 +305,7 @@ func (w *worker) leave(ctx context.Context) error {
 			return nil
 		}
 		delete(list, w.number)
-		if err := w.run.store.Swap(ctx, workKey(w.run.key), saved, list.bytes()); !errors.Is(err, websync.ErrConflict) {
+		if err := w.run.catalog.Swap(ctx, workKey(w.run.key), saved, list.bytes()); !errors.Is(err, websync.ErrConflict) {
 			return err
 		}
 	}

@@ -6,19 +6,19 @@ import (
 	"sync/atomic"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/sorted"
 )
 
 // A Store is an ordered map in memory.
 type Store struct {
-	root   atomic.Pointer[node]
+	state  atomic.Pointer[sorted.Map] // after the last Update
 	update sync.Mutex
-	edit   edit // of the last Update
 }
 
 // New returns an empty Store.
 func New() *Store {
 	s := new(Store)
-	s.root.Store(new(node))
+	s.state.Store(sorted.New())
 	return s
 }
 
@@ -26,51 +26,38 @@ var _ harvest.Store = (*Store)(nil)
 
 // View implements [harvest.Store]. It never blocks.
 func (s *Store) View(_ context.Context, fn func(harvest.Reader) error) error {
-	return fn(tx{root: s.root.Load()})
+	return fn(reader{s.state.Load()})
 }
 
 // Update implements [harvest.Store].
 func (s *Store) Update(_ context.Context, fn func(harvest.Tx) error) error {
 	s.update.Lock()
 	defer s.update.Unlock()
-	s.edit++
-	t := &tx{root: s.root.Load(), edit: s.edit}
-	if err := fn(t); err != nil {
+	next := s.state.Load().Clone()
+	if err := fn(tx{reader{next}}); err != nil {
 		return err
 	}
-	s.root.Store(t.root)
+	s.state.Store(next)
 	return nil
 }
 
-// A tx holds one state of the map.
-type tx struct {
-	root *node
-	edit edit
-}
+type reader struct{ keys *sorted.Map }
 
-func (t tx) Get(key []byte) ([]byte, error) { return t.root.get(key), nil }
+func (r reader) Get(key []byte) ([]byte, error) { return r.keys.Get(key), nil }
 
-func (t tx) Scan(from, to []byte, _ int, fn func(key, value []byte) bool) error {
-	t.root.scan(from, to, fn)
+func (r reader) Scan(from, to []byte, _ int, fn func(key, value []byte) bool) error {
+	r.keys.Scan(from, to, fn)
 	return nil
 }
 
-func (t *tx) Set(key, value []byte) error {
-	left, right := t.root.set(key, value, t.edit)
-	if right != nil {
-		left = &node{edit: t.edit, keys: [][]byte{left.first(), right.first()}, kids: []*node{left, right}}
-	}
-	t.root = left
+type tx struct{ reader }
+
+func (t tx) Set(key, value []byte) error {
+	t.keys.Set(key, value)
 	return nil
 }
 
-func (t *tx) Delete(key []byte) error {
-	if t.root.get(key) == nil {
-		return nil
-	}
-	t.root = t.root.delete(key, t.edit)
-	for len(t.root.kids) == 1 {
-		t.root = t.root.kids[0]
-	}
+func (t tx) Delete(key []byte) error {
+	t.keys.Delete(key)
 	return nil
 }

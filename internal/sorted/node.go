@@ -1,17 +1,17 @@
-package memstore
+package sorted
 
 import (
 	"bytes"
 	"slices"
 )
 
-// An edit is the number of an Update. A node belongs to the edit that made it, which
-// alone may change it; others copy it first. So a published root never changes.
-type edit uint64
+// An edit is the identity of a Map. A node belongs to the Map that made it, which alone
+// may change it; others copy it first. So a Map that was cloned never changes.
+type edit struct{ _ byte }
 
 // A node of a B+ tree. Entries lie in the leaves.
 type node struct {
-	edit edit
+	edit *edit
 	// keys are those of the entries of a leaf. In other nodes there is one for each kid,
 	// not greater than the kid's first key.
 	keys   [][]byte
@@ -82,7 +82,7 @@ func (n *node) scan(from, to []byte, fn func(key, value []byte) bool) bool {
 }
 
 // own returns n, or a copy of it, that e may change.
-func (n *node) own(e edit) *node {
+func (n *node) own(e *edit) *node {
 	if n.edit == e {
 		return n
 	}
@@ -90,7 +90,7 @@ func (n *node) own(e edit) *node {
 }
 
 // newNode returns a node with what n has from index at on.
-func newNode(n *node, at int, e edit) *node {
+func newNode(n *node, at int, e *edit) *node {
 	c := &node{edit: e, keys: roomy(n.keys[at:])}
 	if n.leaf() {
 		c.values = roomy(n.values[at:])
@@ -104,7 +104,7 @@ func newNode(n *node, at int, e edit) *node {
 func roomy[T any](s []T) []T { return append(make([]T, 0, maxKeys+1), s...) }
 
 // set returns the node with key in it, and the node that was split off its end, if any.
-func (n *node) set(key, value []byte, e edit) (left, right *node) {
+func (n *node) set(key, value []byte, e *edit) (left, right *node) {
 	n = n.own(e)
 	if !n.leaf() {
 		i := n.kid(key)
@@ -130,7 +130,7 @@ func (n *node) set(key, value []byte, e edit) (left, right *node) {
 
 // split cuts a node that is too large in two. When its last key has just been added, at
 // index last, the keys probably come in their order, and the first node stays full.
-func (n *node) split(last int, e edit) *node {
+func (n *node) split(last int, e *edit) *node {
 	if len(n.keys) <= maxKeys {
 		return nil
 	}
@@ -152,7 +152,7 @@ func (n *node) split(last int, e edit) *node {
 }
 
 // delete returns the node without key, which is there.
-func (n *node) delete(key []byte, e edit) *node {
+func (n *node) delete(key []byte, e *edit) *node {
 	n = n.own(e)
 	if n.leaf() {
 		i, _ := n.search(key)
@@ -167,7 +167,7 @@ func (n *node) delete(key []byte, e edit) *node {
 }
 
 // tidy joins kid i with a neighbour when both are small.
-func (n *node) tidy(i int, e edit) {
+func (n *node) tidy(i int, e *edit) {
 	switch small := len(n.kids[i].keys); {
 	case small >= maxKeys/4 || len(n.kids) == 1:
 	case i > 0 && len(n.kids[i-1].keys)+small <= maxKeys*3/4:
@@ -181,7 +181,7 @@ func (n *node) tidy(i int, e edit) {
 }
 
 // join appends kid i+1 to kid i.
-func (n *node) join(i int, e edit) {
+func (n *node) join(i int, e *edit) {
 	left, right := n.kids[i].own(e), n.kids[i+1]
 	left.keys = append(left.keys, right.keys...)
 	left.values = append(left.values, right.values...)
