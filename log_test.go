@@ -65,6 +65,10 @@ func TestLog(t *testing.T) {
 			c.(*library).Append(websync.Item{Source: "source 0", Resource: websync.Resource{ID: fmt.Sprint("urn:new:", n)}})
 			return nil
 		},
+		Replace: func(c websync.Catalog, n int) error {
+			c.(*library).put("source 1", "urn:x:4", fmt.Sprint("replaced ", n), websync.Updated)
+			return nil
+		},
 	})
 }
 

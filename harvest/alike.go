@@ -64,7 +64,7 @@ func (r *run) acceptAlike(ctx context.Context) error {
 		return err
 	}
 	m.Accepted = append(m.Accepted, m.Withheld)
-	b := NewBatch(r.key)
+	b := newBatch(r.key)
 	b.set(alikeKey(r.key), m)
 	_, err = r.commits.apply(ctx, b)
 	return err

@@ -11,44 +11,38 @@ import (
 )
 
 // A Catalog keeps in a [Store], for each source, the current record of every id and the
-// work still to do, and over all sources an append-only log of changes. It is a
-// [websync.Catalog] of what was committed, and a [websync.State]. All methods may be
-// called from several goroutines. Its fields must not be changed once it is in use.
+// tasks that are left, and over all sources a log of changes. It is a [websync.Catalog]
+// of what was committed, and a [websync.State]. All methods may be called from several
+// goroutines. Its fields must not change while it is in use.
 //
-// No iterator holds a lock, transaction, connection or cursor across a yield, so any
-// method may be called inside the loop. Resources, Records and Tasks yield at least what
-// exists from their beginning to their end. Every iterator ends, even when its loop
-// commits in each step: Changes and Resources end at the [websync.Head] of when they
-// began, Records yields no record whose Born was assigned since, and Tasks no task of an
-// id that had none then. Records may yield tombstones without a number that are newer.
-//
-// Arguments and results are copied: a caller may change them afterwards without an effect
-// on the Catalog. Times that it returns are UTC in whole microseconds.
+// Iterators keep the contract of websync.Catalog: they hold nothing across a yield, and
+// end even if their loop commits in each step. Records yields no record whose Born was
+// assigned since it began, except for tombstones without a number, and Tasks no task of
+// an id that had none. Resources, Records and Tasks yield at least what exists from their
+// beginning to their end.
 //
 // The numbers of the log are dense, 1, 2, 3 … within a generation, in the order in which
-// readers see them. Commit times are whole microseconds UTC and strictly increasing over
-// the log, whatever the clock does: max(clock, last + 1 µs). Born numbers are dense too,
-// and stay with their id. An id is any string of bytes up to [MaxID].
+// readers see them. So are Born numbers, which stay with their id. Times are whole
+// microseconds UTC, and increase strictly over the log, whatever the clock does:
+// max(clock, last + 1 µs). An id is any string of bytes up to [MaxID].
 type Catalog struct {
 	// Now is the clock. If nil, it is time.Now.
 	Now func() time.Time
-
-	// ChunkSize limits the bytes of a body that wait in memory and are part of its
-	// Commit. A longer body becomes one of the [Blobs], or is written in pieces of this
-	// size where there are none. If zero, it is 16 KiB for a Store that is [Blobs], and
-	// 128 KiB for others; if negative, there is no limit.
+	// ChunkSize limits the bytes of a body that wait in memory for their Update. A longer
+	// body is written as it comes, to Blobs or in pieces of this size. If zero, it is 16
+	// KiB for a Store that is [Blobs], and 128 KiB for others; if negative, there is no
+	// limit.
 	ChunkSize int
-
-	// Blobs keeps long bodies beside the Store. NewCatalog sets it to the Store if that is
-	// [Blobs] itself; it must not be changed then. For another Store it may be set for a Catalog that has bodies already: those stay in
-	// the Store. Once it has kept bodies it must be set for good. No two Stores may share
-	// Blobs: Vacuum removes the blobs that no body of its Store names. If nil, the Store
-	// keeps long bodies.
+	// Blobs keeps long bodies beside the Store. If nil, the Store keeps them. NewCatalog
+	// sets it for a Store that is [Blobs] itself; then it must not be changed. For any
+	// other Store it may be set even if that holds bodies already, which stay there; once
+	// it has kept bodies it must always be set. No two Stores may share Blobs: Vacuum
+	// removes those that no body of its own Store names.
 	Blobs Blobs
 
 	store Store
-	// planned: this is the Catalog of a dry run, whose records name bodies that nobody has
-	// obtained.
+	// planned: this is the Catalog of a dry run, whose records name bodies that nobody
+	// has obtained.
 	planned bool
 
 	mu      sync.Mutex
@@ -66,8 +60,8 @@ var (
 	_ websync.State   = (*Catalog)(nil)
 )
 
-// NewCatalog returns a Catalog on store. A process makes one of a Store: two are like two
-// processes. Several processes may use one Store at the same time if it allows it.
+// NewCatalog returns a Catalog on store. A process makes one for each Store: two are like
+// two processes. Several processes may use one Store if it allows it.
 func NewCatalog(store Store) *Catalog {
 	blobs, _ := store.(Blobs)
 	return &Catalog{store: store, Blobs: blobs}

@@ -56,7 +56,7 @@ func (w *chunkWriter) flush() error {
 		k := blobKeyOf(blobKey, w.name)
 		var held blob
 		if ok, err := tx.get(k, &held); err != nil || w.blob.size > 0 && !(ok && held.size == w.blob.size) {
-			return firstError(err, fmt.Errorf("%w: the chunks of the body were removed before its Commit", ErrNoBody))
+			return firstError(err, fmt.Errorf("%w: the chunks of the body were removed before its Commit", errNoBody))
 		}
 		if err := tx.put(k, &next); err != nil {
 			return err

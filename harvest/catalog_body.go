@@ -36,9 +36,9 @@ func (s *Catalog) chunkSize() int {
 	return defaultChunkSize
 }
 
-// NewBody returns a writer for one body. A small body is kept in memory until its Commit.
+// newBody returns a writer for one body. A small body is kept in memory until its Commit.
 // The context is used for all writing of the body.
-func (s *Catalog) NewBody(ctx context.Context) (BodyWriter, error) {
+func (s *Catalog) newBody(ctx context.Context) (pendingBody, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (w *bodyWriter) take() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.released || w.discarded && !w.taking {
-		return fmt.Errorf("%w: the body was removed before its Commit", ErrNoBody)
+		return fmt.Errorf("%w: the body was removed before its Commit", errNoBody)
 	}
 	w.taking = true
 	return nil
@@ -215,12 +215,12 @@ func (w *bodyWriter) remove() error {
 }
 
 // finish finishes the bodies of a batch and returns one for each key.
-func (s *Catalog) finish(writers []BodyWriter) (map[sum]*bodyWriter, error) {
+func (s *Catalog) finish(writers []pendingBody) (map[sum]*bodyWriter, error) {
 	bodies := make(map[sum]*bodyWriter, len(writers))
 	for _, bw := range writers {
 		w, ok := bw.(*bodyWriter)
 		if !ok || w.s != s {
-			return nil, fmt.Errorf("%w: a body was written by another Catalog: use NewBody of the one that commits", ErrBatch)
+			return nil, fmt.Errorf("%w: a body was written by another Catalog than the one that commits", errBatch)
 		}
 		digest, _, err := w.Finish()
 		if err != nil {
@@ -235,14 +235,10 @@ func (s *Catalog) finish(writers []BodyWriter) (map[sum]*bodyWriter, error) {
 
 // blobs returns all Blobs.
 func (s *Catalog) blobs() Blobs {
-	outside := s.Blobs
-	switch {
-	case outside == nil:
+	if s.Blobs == nil {
 		return chunks{s}
-	case s.Blobs == nil:
-		return outside
 	}
-	return layered{outside, chunks{s}}
+	return layered{s.Blobs, chunks{s}}
 }
 
 // owner returns the owner's name; "" if the Store has none.

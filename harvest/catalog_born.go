@@ -35,7 +35,7 @@ type reference struct {
 	numbers [2]websync.Seq
 	touched [2]bool // likewise
 	deleted bool
-	print   Fingerprint // of a live record
+	print   recordPrint // of a live record
 
 	value []byte // of the entry; nil if it has not been read
 }
@@ -75,7 +75,7 @@ func (v *reference) parse(block []byte, i int) bool {
 		numbers: [2]websync.Seq{fiveBytes(b[4:]), fiveBytes(b[9:])},
 		touched: [2]bool{flags&flagTouchedEven != 0, flags&flagTouchedOdd != 0},
 		deleted: flags&flagDeleted != 0,
-		print: Fingerprint{
+		print: recordPrint{
 			ID:           binary.BigEndian.Uint64(b[15:]),
 			State:        binary.BigEndian.Uint64(b[22:]) & (1<<56 - 1),
 			HasContent:   flags&flagHasContent != 0,
@@ -310,20 +310,20 @@ func (r *reader) follow(ref *reference, item *websync.Item) (size int, err error
 	return size + len(v.data), err
 }
 
-// fingerprintBlocks is how many blocks one View reads for Fingerprints.
+// fingerprintBlocks is how many blocks one View reads for fingerprints.
 const fingerprintBlocks = 256
 
 // fewOf is how many Borns there may be for each live record of a source for reading all
 // blocks to be cheaper than reading the records of the source.
 const fewOf = 8
 
-// Fingerprints returns the Fingerprints of the source's live records. It costs a small
-// part of what Briefs does.
-func (s *Catalog) Fingerprints(ctx context.Context, source string) (*Fingerprints, error) {
-	f := new(Fingerprints)
+// fingerprints returns the recordPrints of the source's live records. It costs a small
+// part of what briefs does.
+func (s *Catalog) fingerprints(ctx context.Context, source string) (*recordPrints, error) {
+	f := new(recordPrints)
 	err := s.view(ctx, func(r *reader) error {
 		src, _, err := r.source(source)
-		*f = Fingerprints{Key: r.head.key, Others: src.records - src.live}
+		*f = recordPrints{Key: r.head.key, Others: src.records - src.live}
 		if few := float64(src.live) * fewOf; float64(r.head.born) > few+blockSize {
 			f.All = s.fingerprintsByID(ctx, r.head, source)
 		} else {
@@ -334,15 +334,15 @@ func (s *Catalog) Fingerprints(ctx context.Context, source string) (*Fingerprint
 	return f, err
 }
 
-// fingerprintsByID yields the Fingerprints of the source's records that were live in a
+// fingerprintsByID yields the recordPrints of the source's records that were live in a
 // Catalog with this head.
-func (s *Catalog) fingerprintsByID(ctx context.Context, began head, source string) iter.Seq2[Fingerprint, error] {
-	return func(yield func(Fingerprint, error) bool) {
-		for b, err := range s.Briefs(ctx, source, "") {
+func (s *Catalog) fingerprintsByID(ctx context.Context, began head, source string) iter.Seq2[recordPrint, error] {
+	return func(yield func(recordPrint, error) bool) {
+		for b, err := range s.briefs(ctx, source, "") {
 			if err == nil && (!b.Live() || b.Born > began.born) {
 				continue
 			}
-			var f Fingerprint
+			var f recordPrint
 			if err == nil {
 				f = began.key.Of(&b)
 			}
@@ -353,12 +353,12 @@ func (s *Catalog) fingerprintsByID(ctx context.Context, began head, source strin
 	}
 }
 
-// fingerprintsByBorn yields the Fingerprints of the live records of source n whose Born
+// fingerprintsByBorn yields the recordPrints of the live records of source n whose Born
 // is at most last.
-func (s *Catalog) fingerprintsByBorn(ctx context.Context, last websync.Seq, n uint32) iter.Seq2[Fingerprint, error] {
-	return func(yield func(Fingerprint, error) bool) {
+func (s *Catalog) fingerprintsByBorn(ctx context.Context, last websync.Seq, n uint32) iter.Seq2[recordPrint, error] {
+	return func(yield func(recordPrint, error) bool) {
 		from := uint64(0)
-		pages(func(room []Fingerprint) (page []Fingerprint, more bool, err error) {
+		pages(func(room []recordPrint) (page []recordPrint, more bool, err error) {
 			next := uint64(math.MaxUint64)
 			err = s.view(ctx, func(r *reader) error {
 				page, next = room, math.MaxUint64

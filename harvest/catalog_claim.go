@@ -9,7 +9,7 @@ import (
 // over is the expiry of a claim that was released: any clock is past it.
 const over = math.MinInt64
 
-// Claim makes the caller the holder of name for ttl. A process that lists a source claims
+// claim makes the caller the holder of name for ttl. A process that lists a source claims
 // "source/" and its key; each worker that carries out its tasks claims "work/", a number,
 // "/" and the key. While the claim of another holder is valid, Claim returns a HeldError.
 // It takes over an expired claim, or one whose holder is known to be dead, with a higher
@@ -18,11 +18,11 @@ const over = math.MinInt64
 // there again.
 //
 // Every method that takes a Claim returns ErrFenced if it is nil.
-func (s *Catalog) Claim(ctx context.Context, name string, ttl time.Duration) (*Claim, error) {
-	var c claim
+func (s *Catalog) claim(ctx context.Context, name string, ttl time.Duration) (*claim, error) {
+	var c heldClaim
 	k := newKey(claimKey).text(name)
 	err := s.update(ctx, func(w *writer) error {
-		c = claim{}
+		c = heldClaim{}
 		if _, err := w.get(k, &c); err != nil {
 			return err
 		}
@@ -39,12 +39,12 @@ func (s *Catalog) Claim(ctx context.Context, name string, ttl time.Duration) (*C
 	if err != nil {
 		return nil, err
 	}
-	return &Claim{Name: name, Epoch: c.epoch, N: c.n, TTL: ttl, Expires: micro(c.expires)}, nil
+	return &claim{Name: name, Epoch: c.epoch, N: c.n, TTL: ttl, Expires: micro(c.expires)}, nil
 }
 
-// Renew extends the claim to its ttl from now. It returns ErrFenced if another holder has
+// renew extends the claim to its ttl from now. It returns ErrFenced if another holder has
 // the name.
-func (s *Catalog) Renew(ctx context.Context, c *Claim) error {
+func (s *Catalog) renew(ctx context.Context, c *claim) error {
 	if c == nil {
 		return ErrFenced
 	}
@@ -66,9 +66,9 @@ func (s *Catalog) Renew(ctx context.Context, c *Claim) error {
 	return err
 }
 
-// Release gives the claim up; the next holder need not wait. It is no error if the claim
+// release gives the claim up; the next holder need not wait. It is no error if the claim
 // is already lost.
-func (s *Catalog) Release(ctx context.Context, c *Claim) error {
+func (s *Catalog) release(ctx context.Context, c *claim) error {
 	if c == nil {
 		return ErrFenced
 	}
@@ -86,19 +86,19 @@ func (s *Catalog) Release(ctx context.Context, c *Claim) error {
 }
 
 // endClaim fences the holder of c and frees its name.
-func (w *writer) endClaim(k key, c claim) error {
+func (w *writer) endClaim(k key, c heldClaim) error {
 	c.epoch++
 	c.expires = over
 	return w.put(k, &c)
 }
 
 // held returns the claim c as it is stored, or ErrFenced.
-func (r *reader) held(c *Claim) (held claim, err error) {
+func (r *reader) held(c *claim) (held heldClaim, err error) {
 	if _, err := r.get(newKey(claimKey).text(c.Name), &held); err != nil {
-		return claim{}, err
+		return heldClaim{}, err
 	}
 	if held.epoch != c.Epoch || held.epoch == 0 {
-		return claim{}, ErrFenced
+		return heldClaim{}, ErrFenced
 	}
 	return held, nil
 }

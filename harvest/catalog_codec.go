@@ -46,9 +46,9 @@ func decodeRecord(b []byte, id string, r *record) error {
 	})
 }
 
-// decodeBrief decodes the Brief of the record of id, without its numbers.
-func decodeBrief(b []byte, id string, v *Brief) error {
-	return decode(b, codecRecord, v, func(c *codec.Coder, v *Brief) {
+// decodeBrief decodes the brief of the record of id, without its numbers.
+func decodeBrief(b []byte, id string, v *brief) error {
+	return decode(b, codecRecord, v, func(c *codec.Coder, v *brief) {
 		v.ID = id
 		c.Begin(recordFields)
 		visitBrief(c, v)
@@ -76,7 +76,7 @@ func decode[T any](b []byte, what byte, v *T, visit func(*codec.Coder, *T)) erro
 // A record is the stored form of a record, beside its numbers and its id. Its item is
 // that of its entry in the log, unless it has one of its own.
 type record struct {
-	Brief
+	brief
 	keyed      bool // a body has a Key
 	validators []Validator
 	own        *websync.Item // without Seq, Prior and Source
@@ -84,10 +84,10 @@ type record struct {
 
 const recordFields = 12
 
-// visitRecord visits what belongs to the Brief first.
+// visitRecord visits what belongs to the brief first.
 func visitRecord(c *codec.Coder, r *record) {
 	outer := c.Begin(recordFields)
-	visitBrief(c, &r.Brief)
+	visitBrief(c, &r.brief)
 	c.About(r.ID)
 	c.Bool(9, &r.keyed)
 	codec.Slice(c, 10, &r.validators, visitValidator)
@@ -95,7 +95,7 @@ func visitRecord(c *codec.Coder, r *record) {
 	c.End(outer)
 }
 
-func visitBrief(c *codec.Coder, b *Brief) {
+func visitBrief(c *codec.Coder, b *brief) {
 	codec.Byte(c, 0, &b.Kind)
 	codec.Uint(c, 1, &b.Born)
 	c.Hash(2, &b.Stated.Hash)

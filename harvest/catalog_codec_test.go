@@ -62,12 +62,12 @@ func decodeOwn(b []byte, id string) (r Record, err error) {
 func fullRecord() Record {
 	var r Record
 	n := 0
-	fill(reflect.ValueOf(&r).Elem(), &n)
+	populate(reflect.ValueOf(&r).Elem(), &n)
 	return r
 }
 
-// fill sets every exported field below v to a value of its own.
-func fill(v reflect.Value, n *int) {
+// populate sets every exported field below v to a value of its own.
+func populate(v reflect.Value, n *int) {
 	*n++
 	switch x := v.Addr().Interface().(type) {
 	case *time.Time:
@@ -80,19 +80,19 @@ func fill(v reflect.Value, n *int) {
 	switch v.Kind() {
 	case reflect.Struct:
 		for i := range v.NumField() {
-			fill(v.Field(i), n)
+			populate(v.Field(i), n)
 		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
-		fill(v.Index(0), n)
-		fill(v.Index(1), n)
+		populate(v.Index(0), n)
+		populate(v.Index(1), n)
 	case reflect.Array:
 		for i := range v.Len() {
-			fill(v.Index(i), n)
+			populate(v.Index(i), n)
 		}
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem(), n)
+		populate(v.Elem(), n)
 	case reflect.String:
 		v.SetString(strings.Repeat("ÿ\x00\xff", *n%5) + string(rune('a'+*n%26)))
 	case reflect.Bool:
@@ -136,17 +136,17 @@ func TestCodecRoundTrip(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, want, got)
 
-			brief := want.Brief()
-			brief.Seq = 0 // is not a part of the form
+			wantBrief := want.brief()
+			wantBrief.Seq = 0 // is not a part of the form
 			rec := newRecord(&want)
 			b = appendRecord(nil, rec)
 			var gotRec record
 			require.NoError(t, decodeRecord(b, id, &gotRec))
 			rec.Seq = 0
 			assert.Equal(t, *rec, gotRec, "without an item")
-			var gotBrief Brief
+			var gotBrief brief
 			require.NoError(t, decodeBrief(b, id, &gotBrief))
-			assert.Equal(t, brief, gotBrief)
+			assert.Equal(t, wantBrief, gotBrief)
 
 			var item websync.Item
 			require.NoError(t, decodeItem(appendItem(nil, &want.Item), &item))
@@ -158,7 +158,7 @@ func TestCodecRoundTrip(t *testing.T) {
 func TestCodecTask(t *testing.T) {
 	var full Task
 	n := 0
-	fill(reflect.ValueOf(&full).Elem(), &n)
+	populate(reflect.ValueOf(&full).Elem(), &n)
 	for name, want := range map[string]Task{"full": full, "zero": {}} {
 		t.Run(name, func(t *testing.T) {
 			var got Task
@@ -195,7 +195,7 @@ func TestCodecForm(t *testing.T) {
 	plain, full := plainRecord(), fullRecord()
 	var task Task
 	n := 0
-	fill(reflect.ValueOf(&task).Elem(), &n)
+	populate(reflect.ValueOf(&task).Elem(), &n)
 	for name, c := range map[string]struct {
 		form []byte
 		sum  string

@@ -15,13 +15,13 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// Commit applies the batch, all or nothing, durably. It returns ErrFenced if (Epoch, N)
+// commit applies the batch, all or nothing, durably. It returns ErrFenced if (Epoch, N)
 // of the claim is not the newest. If the Base or the Task of any Put or Touch does not
 // match what the Catalog holds, Commit applies nothing and returns the ids of all such
 // changes as conflicts, without an error. On success it increases c.N. It succeeds
-// without applying a Batch whose ID is that of the last one applied under this name. Each
+// without applying a batch whose ID is that of the last one applied under this name. Each
 // entry of the log has a time of its own.
-func (s *Catalog) Commit(ctx context.Context, c *Claim, b *Batch) ([]string, error) {
+func (s *Catalog) commit(ctx context.Context, c *claim, b *batch) ([]string, error) {
 	if c == nil {
 		return nil, ErrFenced
 	}
@@ -58,16 +58,16 @@ func (s *Catalog) Commit(ctx context.Context, c *Claim, b *Batch) ([]string, err
 }
 
 // check checks the batch by itself, without the Store.
-func check(b *Batch) error {
+func check(b *batch) error {
 	seen := make(map[string]struct{}, len(b.Puts)+len(b.Touches))
-	for _, changes := range [...][]Change{b.Puts, b.Touches} {
+	for _, changes := range [...][]change{b.Puts, b.Touches} {
 		for i := range changes {
 			id := changes[i].Record.Resource.ID
 			if err := checkID(id); err != nil {
 				return err
 			}
 			if _, twice := seen[id]; twice {
-				return fmt.Errorf("%w: the id %.100q is in it twice: one Put or Touch of an id is right", ErrBatch, id)
+				return fmt.Errorf("%w: the id %.100q is in it twice: one Put or Touch of an id is right", errBatch, id)
 			}
 			seen[id] = struct{}{}
 		}
@@ -83,24 +83,24 @@ func check(b *Batch) error {
 func checkID(id string) error {
 	switch {
 	case id == "":
-		return fmt.Errorf("%w: an id is empty: 1 to %d bytes are right", ErrBatch, MaxID)
+		return fmt.Errorf("%w: an id is empty: 1 to %d bytes are right", errBatch, MaxID)
 	case len(id) > MaxID:
-		return fmt.Errorf("%w: the id %.100q… has %d bytes: 1 to %d are right", ErrBatch, id, len(id), MaxID)
+		return fmt.Errorf("%w: the id %.100q… has %d bytes: 1 to %d are right", errBatch, id, len(id), MaxID)
 	}
 	return nil
 }
 
-// A commit is the Update of one Batch.
+// A commit is the Update of one batch.
 type commit struct {
 	*writer
 	s      *Catalog
 	ctx    context.Context
 	now    int64
-	batch  *Batch
+	batch  *batch
 	bodies map[sum]*bodyWriter
 	used   map[*bodyWriter]bool
 
-	claim     claim
+	claim     heldClaim
 	source    source
 	olds      []old  // of Puts, then of Touches
 	greatest  string // id of a change
@@ -122,7 +122,7 @@ func (o *old) live() bool { return o.known && o.kind != websync.Deleted }
 
 // run applies the batch. If something conflicts, it sets c.conflicts and returns an
 // error.
-func (c *commit) run(by *Claim) error {
+func (c *commit) run(by *claim) error {
 	k := newKey(claimKey).text(by.Name)
 	if _, err := c.get(k, &c.claim); err != nil {
 		return err
@@ -196,7 +196,7 @@ func (c *commit) prefetchChanges() error {
 	}
 	blocks := map[uint64]bool{}
 	return c.prefetchStored(func(add func(key)) {
-		for _, changes := range [...][]Change{c.batch.Puts, c.batch.Touches} {
+		for _, changes := range [...][]change{c.batch.Puts, c.batch.Touches} {
 			for i := range changes {
 				id := changes[i].Record.Resource.ID
 				if c.source.mayHave(recordKey, id) {
@@ -243,7 +243,7 @@ func (c *commit) read() error {
 	}
 	c.olds = make([]old, 0, len(c.batch.Puts)+len(c.batch.Touches))
 	k := newKey(recordKey)
-	for i, changes := range [...][]Change{c.batch.Puts, c.batch.Touches} {
+	for i, changes := range [...][]change{c.batch.Puts, c.batch.Touches} {
 		for j := range changes {
 			id := changes[j].Record.Resource.ID
 			k = k.of(recordKey).source(c.source.n).text(id)
@@ -365,7 +365,7 @@ func (c *commit) indexBorn(rec *record, was *old, seq websync.Seq) error {
 	ref.numbers[c.head.generation&1] = seq
 	if rec.Live() {
 		c.source.live++
-		ref.print = c.head.key.Of(&rec.Brief)
+		ref.print = c.head.key.Of(&rec.brief)
 	}
 	return c.setReference(&ref)
 }
@@ -376,7 +376,7 @@ func (c *commit) touches() error {
 		change := &c.batch.Touches[i].Record
 		if !was.known {
 			if change.Kind != websync.Deleted {
-				return fmt.Errorf("%w: a Touch of the unknown id %.100q has the Kind %v: only Deleted is right", ErrBatch, change.Resource.ID, change.Kind)
+				return fmt.Errorf("%w: a Touch of the unknown id %.100q has the Kind %v: only Deleted is right", errBatch, change.Resource.ID, change.Kind)
 			}
 			was.kind = websync.Deleted
 		}
@@ -408,7 +408,7 @@ func (c *commit) indexTouch(rec *record) error {
 	touched := rec.own != nil
 	ref.touched = [2]bool{touched, touched}
 	if rec.Live() {
-		ref.print = c.head.key.Of(&rec.Brief)
+		ref.print = c.head.key.Of(&rec.brief)
 	}
 	return c.setReference(&ref)
 }
@@ -498,7 +498,7 @@ func (c *commit) bindBodies() error {
 			}
 		}
 	}
-	for _, changes := range [...][]Change{c.batch.Puts, c.batch.Touches} {
+	for _, changes := range [...][]change{c.batch.Puts, c.batch.Touches} {
 		for i := range changes {
 			rec := &changes[i].Record
 			for _, b := range rec.Bodies {
@@ -544,7 +544,7 @@ func (c *commit) prefetchBodies(sums []sum) error {
 }
 
 func noBody(rec *Record, b websync.Body) error {
-	return fmt.Errorf("%w: the body %.100q of %.100q has the Key %v: a sha-256 or none is right", ErrNoBody, b.Name, rec.Resource.ID, b.Key)
+	return fmt.Errorf("%w: the body %.100q of %.100q has the Key %v: a sha-256 or none is right", errNoBody, b.Name, rec.Resource.ID, b.Key)
 }
 
 // bindBody changes the count of one body, whose bytes are from's if that is not nil. Its
@@ -568,7 +568,7 @@ func (c *commit) bindBody(bk key, k sum, from *bodyWriter, named bool, delta int
 			return err
 		}
 	case !there && named:
-		return fmt.Errorf("%w: sha-256:%x", ErrNoBody, k)
+		return fmt.Errorf("%w: sha-256:%x", errNoBody, k)
 	case !there && before == nil:
 		return nil
 	}
@@ -655,7 +655,7 @@ func (c *commit) store(v *body, from *bodyWriter) error {
 	return c.set(blobKeyOf(takenKey, v.blob), present)
 }
 
-// checkBlob returns ErrNoBody if Vacuum has removed the blob, or has begun to.
+// checkBlob returns errNoBody if Vacuum has removed the blob, or has begun to.
 func (c *commit) checkBlob(from *bodyWriter) error {
 	dead, err := c.Get(blobKeyOf(deadKey, from.name))
 	if err != nil {
@@ -669,7 +669,7 @@ func (c *commit) checkBlob(from *bodyWriter) error {
 		there, err = c.isInside(v)
 	}
 	if err == nil && (dead != nil || !there) {
-		err = fmt.Errorf("%w: the body was removed before its Commit", ErrNoBody)
+		err = fmt.Errorf("%w: the body was removed before its Commit", errNoBody)
 	}
 	return err
 }

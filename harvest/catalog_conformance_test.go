@@ -12,14 +12,13 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/storetest"
-	"github.com/websync-go/websync/internal/catalogsuite"
 )
 
 // options opens Stores on DBs that newDB makes.
-func options(newDB func(t testing.TB) harvest.Store) catalogsuite.Options {
+func options(newDB func(t testing.TB) harvest.Store) suiteOptions {
 	var mu sync.Mutex
-	dbs := map[catalogsuite.Store]harvest.Store{}
-	open := func(db harvest.Store, now func() time.Time) catalogsuite.Store {
+	dbs := map[checkedCatalog]harvest.Store{}
+	open := func(db harvest.Store, now func() time.Time) checkedCatalog {
 		s := harvest.NewCatalog(db)
 		s.Now = now
 		s.ChunkSize = 4 << 10
@@ -28,10 +27,10 @@ func options(newDB func(t testing.TB) harvest.Store) catalogsuite.Options {
 		dbs[s] = db
 		return s
 	}
-	return catalogsuite.Options{
-		Open:      func(t testing.TB) catalogsuite.Store { return open(inspected(t, newDB(t)), nil) },
-		OpenClock: func(t testing.TB, now func() time.Time) catalogsuite.Store { return open(inspected(t, newDB(t)), now) },
-		Reopen: func(t testing.TB, s catalogsuite.Store) catalogsuite.Store {
+	return suiteOptions{
+		Open:      func(t testing.TB) checkedCatalog { return open(inspected(t, newDB(t)), nil) },
+		OpenClock: func(t testing.TB, now func() time.Time) checkedCatalog { return open(inspected(t, newDB(t)), now) },
+		Reopen: func(t testing.TB, s checkedCatalog) checkedCatalog {
 			mu.Lock()
 			db := dbs[s]
 			mu.Unlock()
@@ -59,7 +58,7 @@ func inspect(t testing.TB, db harvest.Store) {
 
 // TestConformance uses a Store that gives no more than the contract of Store does.
 func TestConformance(t *testing.T) {
-	catalogsuite.Run(t, options(func(t testing.TB) harvest.Store { return &strictDB{t: t, db: memstore.New()} }))
+	runSuite(t, options(func(t testing.TB) harvest.Store { return &strictDB{t: t, db: memstore.New()} }))
 }
 
 // TestDriver checks the driver of the example.

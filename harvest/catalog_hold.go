@@ -28,7 +28,7 @@ func (s *Catalog) Hold(ctx context.Context, name string, ttl time.Duration) (hel
 		ttl = time.Minute
 	}
 	began := time.Now()
-	claim, err := s.Claim(ctx, name, ttl)
+	claim, err := s.claim(ctx, name, ttl)
 	if err != nil {
 		return ctx, nil, err
 	}
@@ -43,13 +43,13 @@ func (s *Catalog) Hold(ctx context.Context, name string, ttl time.Duration) (hel
 		<-kept
 		ctx, cancel := outlast.Context(ctx, releaseTime)
 		defer cancel()
-		_ = s.Release(ctx, claim) // if this fails, the claim expires
+		_ = s.release(ctx, claim) // if this fails, the claim expires
 	}, nil
 }
 
 // keep renews a claim, which was made at a time, until ctx ends. It calls lose when the
 // claim is lost, or can't be renewed in time.
-func (s *Catalog) keep(ctx context.Context, claim *Claim, at time.Time, lose context.CancelCauseFunc) {
+func (s *Catalog) keep(ctx context.Context, claim *claim, at time.Time, lose context.CancelCauseFunc) {
 	safe := claim.TTL * 7 / 8
 	until := at.Add(safe)
 	lost := fmt.Errorf("harvest: %s: %w", websync.RedactURL(claim.Name), ErrFenced)
@@ -66,7 +66,7 @@ func (s *Catalog) keep(ctx context.Context, claim *Claim, at time.Time, lose con
 		}
 		next := time.Now().Add(safe)
 		inTime, cancel := context.WithDeadline(ctx, until)
-		err := s.Renew(inTime, claim)
+		err := s.renew(inTime, claim)
 		cancel()
 		switch {
 		case err == nil:

@@ -144,7 +144,7 @@ func (in *inspection) held(v *stored, rec *Record) {
 	in.must(decodeRecord(v.data, id, &held), "record %q", id)
 	brief, err := v.brief(id)
 	in.must(err, "record %q", id)
-	if want := rec.Brief(); brief != want || held.keyed != newRecord(rec).keyed {
+	if want := rec.brief(); brief != want || held.keyed != newRecord(rec).keyed {
 		in.fault("record %q: %+v, keyed %v, but its item is %+v", id, brief, held.keyed, rec.Item)
 	}
 	if held.own == nil && v.seq == 0 {
@@ -177,12 +177,12 @@ func (in *inspection) born(n uint32, rec *Record) {
 	if ref.n != n || ref.seq(&in.head) != rec.Seq || ref.deleted == rec.Live() || !reflect.DeepEqual(item, rec.Item) {
 		in.fault("record %q of source %d: %+v; by born %d it is of source %d, deleted %v: %+v", id, n, rec.Item, rec.Born, ref.n, ref.deleted, item)
 	}
-	var want Fingerprint
-	if brief := rec.Brief(); rec.Live() {
+	var want recordPrint
+	if brief := rec.brief(); rec.Live() {
 		want = in.head.key.Of(&brief)
 	}
 	if ref.print != want {
-		in.fault("record %q: by born %d its Fingerprint is %+v, right is %+v", id, rec.Born, ref.print, want)
+		in.fault("record %q: by born %d its print is %+v, right is %+v", id, rec.Born, ref.print, want)
 	}
 }
 

@@ -23,7 +23,7 @@ import (
 //	             since
 //	b block      the records with the Borns block*32 to block*32+31, 30 bytes each: n,
 //	             the numbers in even and in odd generations (5 bytes each), flags (1
-//	             byte), and the Fingerprint, 0 for a tombstone: ID (8 bytes) and State
+//	             byte), and the recordPrint, 0 for a tombstone: ID (8 bytes) and State
 //	             (7 bytes); see type reference
 //	l gen seq    entry of the log: n, uvarint Born, uvarint Prior, varint time, item
 //	             without these, Seq and Source

@@ -281,7 +281,7 @@ func (w *writer) switchTo(c *compaction) error {
 		return err
 	}
 	for _, p := range claims {
-		var c claim
+		var c heldClaim
 		if err := c.parse(p.value); err != nil {
 			return err
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/internal/catalogsuite"
 )
 
 // A remoteDB counts the round trips that its reads would need if it were a server that
@@ -99,7 +98,7 @@ func (t *remoteTx) Delete(key []byte) error {
 }
 
 func TestConformanceOfPrefetcher(t *testing.T) {
-	catalogsuite.Run(t, options(func(t testing.TB) harvest.Store { return &remoteDB{Store: memstore.New()} }))
+	runSuite(t, options(func(t testing.TB) harvest.Store { return &remoteDB{Store: memstore.New()} }))
 }
 
 // The reads of a batch or page of any size are a few round trips.

@@ -138,8 +138,8 @@ func (s *Catalog) Checkpoint(ctx context.Context, source string) (c Checkpoint, 
 	return c, err
 }
 
-// Lookup returns the records of ids, in their order; the zero Record for an unknown one.
-func (s *Catalog) Lookup(ctx context.Context, source string, ids []string) ([]Record, error) {
+// lookup returns the records of ids, in their order; the zero Record for an unknown one.
+func (s *Catalog) lookup(ctx context.Context, source string, ids []string) ([]Record, error) {
 	return lookup(ctx, s, recordKey, source, ids, func(r *reader, id string, v *stored) (Record, error) { return r.record(v, source, id) })
 }
 
@@ -148,9 +148,9 @@ func (s *Catalog) Get(ctx context.Context, source string, ids []string) ([]websy
 	return lookup(ctx, s, recordKey, source, ids, func(r *reader, id string, v *stored) (websync.Item, error) { return r.item(v, source, id) })
 }
 
-// LookupTasks returns the tasks of ids, of every kind, in their order; the zero Task for
+// lookupTasks returns the tasks of ids, of every kind, in their order; the zero Task for
 // an id that has none.
-func (s *Catalog) LookupTasks(ctx context.Context, source string, ids []string) ([]Task, error) {
+func (s *Catalog) lookupTasks(ctx context.Context, source string, ids []string) ([]Task, error) {
 	return lookup(ctx, s, taskKey, source, ids, func(_ *reader, _ string, v *stored) (Task, error) { return v.task(source) })
 }
 
@@ -223,12 +223,27 @@ func (s *Catalog) Records(ctx context.Context, source, after string) iter.Seq2[R
 	})
 }
 
-// Briefs yields what Records does, of each record its Brief only, which costs less.
-func (s *Catalog) Briefs(ctx context.Context, source, after string) iter.Seq2[Brief, error] {
-	return byID(ctx, s, recordKey, source, after, &listing[Brief]{
-		decode: func(_ *reader, id string, v *stored) (Brief, error) { return v.brief(id) },
-		began:  func(b *Brief, h *head) bool { return b.Born <= h.born },
+// briefs yields what Records does, of each record its brief only, which costs less.
+func (s *Catalog) briefs(ctx context.Context, source, after string) iter.Seq2[brief, error] {
+	return byID(ctx, s, recordKey, source, after, &listing[brief]{
+		decode: func(_ *reader, id string, v *stored) (brief, error) { return v.brief(id) },
+		began:  func(b *brief, h *head) bool { return b.Born <= h.born },
 	})
+}
+
+// IDs yields the ids of the source's live records that are greater than after, in byte
+// order. It costs less than Records.
+func (s *Catalog) IDs(ctx context.Context, source, after string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		for b, err := range s.briefs(ctx, source, after) {
+			if err == nil && !b.Live() {
+				continue
+			}
+			if !yield(b.ID, err) {
+				return
+			}
+		}
+	}
 }
 
 // Tasks yields all tasks of the source, of every kind, whose id is greater than after, in
@@ -346,9 +361,9 @@ func (r *reader) prefetchListed(found []pair, more func(k key, v *stored, add fu
 	}, more)
 }
 
-// Due returns at most n tasks of the source that are due: of kind TaskGet, not parked,
+// due returns at most n tasks of the source that are due: of kind TaskGet, not parked,
 // with a Due not after now. The earliest Due comes first.
-func (s *Catalog) Due(ctx context.Context, source string, now time.Time, n int) (tasks []Task, err error) {
+func (s *Catalog) due(ctx context.Context, source string, now time.Time, n int) (tasks []Task, err error) {
 	if n <= 0 {
 		return nil, ctx.Err()
 	}

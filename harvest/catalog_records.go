@@ -176,8 +176,8 @@ func decodeEntry(b []byte, item *websync.Item) (n uint32, err error) {
 	return e.n, err
 }
 
-// brief returns the Brief of the record of id.
-func (v *stored) brief(id string) (b Brief, err error) {
+// brief returns the brief of the record of id.
+func (v *stored) brief(id string) (b brief, err error) {
 	if v.data == nil {
 		return b, nil
 	}
@@ -198,7 +198,7 @@ func (v *stored) task(source string) (t Task, err error) {
 // newRecord returns the stored form of r, whose item is in the log.
 func newRecord(r *Record) *record {
 	return &record{
-		Brief:      r.Brief(),
+		brief:      r.brief(),
 		keyed:      slices.ContainsFunc(r.Bodies, func(b websync.Body) bool { return !b.Key.IsZero() }),
 		validators: r.Validators,
 	}
@@ -207,7 +207,7 @@ func newRecord(r *Record) *record {
 // setTask replaces the task of its id: any task, or only the one with the task's N if
 // that is not 0.
 func (w *writer) setTask(n uint32, t Task) error {
-	old, err := w.deleteTask(n, TaskRef{ID: t.Resource.ID, N: t.N})
+	old, err := w.deleteTask(n, taskRef{ID: t.Resource.ID, N: t.N})
 	if err != nil || t.N != 0 && old == 0 {
 		return err
 	}
@@ -231,7 +231,7 @@ func (w *writer) setTask(n uint32, t Task) error {
 const replacements = 1<<24 - 1
 
 // deleteTask returns the N of the task that it has deleted; 0 if there is no such task.
-func (w *writer) deleteTask(n uint32, ref TaskRef) (deleted uint64, err error) {
+func (w *writer) deleteTask(n uint32, ref taskRef) (deleted uint64, err error) {
 	k := taskKeyOf(n, ref.ID)
 	v, err := w.stored(k)
 	if err != nil || v.data == nil {

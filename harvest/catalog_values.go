@@ -12,7 +12,7 @@ import (
 // of version 3 have a new form of fingerprint, which can't be computed from the old one.
 // Version 4 adds the Prior of records and entries. In version 5 the order of first
 // appearances refers to the log. In version 6 records refer to the log, too, and the
-// order of first appearances is in blocks. In version 7 these have Fingerprints, and the
+// order of first appearances is in blocks. In version 7 these have recordPrints, and the
 // numbers of two generations.
 const layoutVersion = 7
 
@@ -30,7 +30,7 @@ type head struct {
 	tasks      uint64      // likewise
 	bodies     uint64      // likewise
 	rewriting  bool        // some tasks have numbers of the generation before
-	key        FingerprintKey
+	key        printKey
 }
 
 // newHead returns the head of an empty Catalog.
@@ -57,7 +57,7 @@ func (h *head) parse(b []byte) error {
 	*h = head{
 		generation: p.uint(), last: websync.Seq(p.uint()), firstTime: p.int(), lastTime: p.int(), clock: p.int(),
 		born: websync.Seq(p.uint()), sources: uint32(p.uint()), tasks: p.uint(), bodies: p.uint(), rewriting: p.bool(),
-		key: FingerprintKey(p.take(len(FingerprintKey{}))),
+		key: printKey(p.take(len(printKey{}))),
 	}
 	return p.end()
 }
@@ -88,7 +88,7 @@ func (s *source) parse(b []byte) error {
 func (s *source) mayHave(kind byte, id string) bool { return kind != recordKey || id <= s.greatest }
 
 // A claim is the value of the newest claim of a name.
-type claim struct {
+type heldClaim struct {
 	epoch, n uint64
 	expires  int64
 	batch    [16]byte // the last one applied; zero if none, or if it has no ID
@@ -98,11 +98,11 @@ type claim struct {
 
 // stands reports whether the claim excludes others. A claim with more than twice its ttl
 // left was made by a clock that was ahead, and does not count.
-func (c *claim) stands(now int64) bool {
+func (c *heldClaim) stands(now int64) bool {
 	return c.epoch > 0 && now < c.expires && c.expires-now <= 2*c.ttl
 }
 
-func (c *claim) append(b []byte) []byte {
+func (c *heldClaim) append(b []byte) []byte {
 	b = binary.AppendUvarint(append(b, layoutVersion), c.epoch)
 	b = binary.AppendUvarint(b, c.n)
 	b = binary.AppendVarint(b, c.expires)
@@ -111,10 +111,10 @@ func (c *claim) append(b []byte) []byte {
 	return append(b, c.owner...)
 }
 
-func (c *claim) parse(b []byte) error {
+func (c *heldClaim) parse(b []byte) error {
 	p := parse(b)
 	p.version()
-	*c = claim{epoch: p.uint(), n: p.uint(), expires: p.int()}
+	*c = heldClaim{epoch: p.uint(), n: p.uint(), expires: p.int()}
 	copy(c.batch[:], p.take(16))
 	c.ttl = p.int()
 	c.owner = string(p.rest())

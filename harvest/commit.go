@@ -20,7 +20,7 @@ const (
 type committer struct {
 	run     *run
 	mu      sync.Mutex
-	claim   *Claim
+	claim   *claim
 	unsaved map[string][]byte // values, those of the Fetcher too, that no Commit has stored yet
 	lost    error             // of the first Commit that the Store failed to apply
 }
@@ -28,12 +28,12 @@ type committer struct {
 func (c *committer) renew(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.run.catalog.Renew(ctx, c.claim)
+	return c.run.catalog.renew(ctx, c.claim)
 }
 
 // apply commits a batch, with up to three attempts: the Store does not apply a batch
 // twice if only its answer was lost.
-func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, err error) {
+func (c *committer) apply(ctx context.Context, b *batch) (conflicts []string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.collect() {
@@ -47,8 +47,8 @@ func (c *committer) apply(ctx context.Context, b *Batch) (conflicts []string, er
 	}
 	began := time.Now()
 	for try := 1; ; try++ {
-		conflicts, err = c.run.catalog.Commit(ctx, c.claim, b)
-		final := errors.Is(err, ErrFenced) || errors.Is(err, ErrBatch) || errors.Is(err, ErrNoBody)
+		conflicts, err = c.run.catalog.commit(ctx, c.claim, b)
+		final := errors.Is(err, ErrFenced) || errors.Is(err, errBatch) || errors.Is(err, errNoBody)
 		if err == nil || final || try == 3 || ctx.Err() != nil {
 			break
 		}
@@ -97,7 +97,7 @@ func (c *committer) collect() bool {
 
 // applyRest commits a batch without the changes that conflict, whose records another
 // process has changed. It returns the puts that were applied.
-func (c *committer) applyRest(ctx context.Context, b *Batch) (applied []Change, err error) {
+func (c *committer) applyRest(ctx context.Context, b *batch) (applied []change, err error) {
 	for !b.empty() {
 		conflicts, err := c.apply(ctx, b)
 		if err != nil {
@@ -116,7 +116,7 @@ func (c *committer) saveState(ctx context.Context) error {
 	if !c.collect() {
 		return nil
 	}
-	_, err := c.apply(ctx, NewBatch(c.run.key))
+	_, err := c.apply(ctx, newBatch(c.run.key))
 	if errors.Is(err, ErrFenced) {
 		return nil // the values are advisory, and another process has the claim
 	}
@@ -250,9 +250,9 @@ func split(slots []*slot, ids []string) (kept, out []*slot) {
 	return kept, out
 }
 
-// batch returns the Batch that applies slots.
-func (p *pipe) batch(slots []*slot) *Batch {
-	b := NewBatch(p.key)
+// batch returns the batch that applies slots.
+func (p *pipe) batch(slots []*slot) *batch {
+	b := newBatch(p.key)
 	puts, bodies := 0, 0
 	for _, s := range slots {
 		if s.change != nil && s.outcome.isLogged() {
@@ -260,7 +260,7 @@ func (p *pipe) batch(slots []*slot) *Batch {
 		}
 		bodies += len(s.bodies)
 	}
-	b.Puts, b.Bodies = make([]Change, 0, puts), make([]BodyWriter, 0, bodies)
+	b.Puts, b.Bodies = make([]change, 0, puts), make([]pendingBody, 0, bodies)
 	for _, s := range slots {
 		if s.change != nil && s.task != nil {
 			s.change.Task = s.task.N

@@ -13,7 +13,7 @@ import (
 type decision struct {
 	outcome Outcome
 	get     bool    // the bodies are needed before the change is known
-	change  *Change // a Put if the outcome leaves an entry in the log, otherwise a Touch
+	change  *change // a Put if the outcome leaves an entry in the log, otherwise a Touch
 	todo    *Task   // to be stored
 }
 
@@ -255,7 +255,7 @@ func (e *Event) hasContent() bool { return e.Resource.Content.Href != "" || e.Op
 // keepsContent reports whether a live record has the content that this run would keep. It
 // is true for a Getter, which decides itself, and if the run skips bodies.
 func (r *run) keepsContent(rec *Record) bool {
-	b := rec.Brief()
+	b := rec.brief()
 	return r.keeps(b.HasContent, b.KeepsContent)
 }
 
@@ -291,7 +291,7 @@ func (p *pipe) obtain(s *slot) decision {
 
 // putOf returns the change to the record that the event leads to, without bodies. Of two
 // lists, what the other one stated last stays.
-func (r *run) putOf(s *slot) *Change {
+func (r *run) putOf(s *slot) *change {
 	at, held := s.ev.time(), &s.rec.Stated
 	stated := Stated{s.stated, at, s.ev.Resource.Modified}
 	if r.twoLists {
@@ -300,14 +300,14 @@ func (r *run) putOf(s *slot) *Change {
 			stated.At = cmp.Or(held.At, at)
 		}
 	}
-	return &Change{Base: s.rec.Seq, Record: Record{Item: websync.Item{At: at, Resource: s.ev.Resource}, Stated: stated}}
+	return &change{Base: s.rec.Seq, Record: Record{Item: websync.Item{At: at, Resource: s.ev.Resource}, Stated: stated}}
 }
 
 // touch returns the change to the record that gives it the event's time only.
-func (r *run) touch(s *slot) *Change {
+func (r *run) touch(s *slot) *change {
 	next := *s.rec
 	next.Stated = r.putOf(s).Record.Stated
-	return &Change{Base: s.rec.Seq, Record: next}
+	return &change{Base: s.rec.Seq, Record: next}
 }
 
 // stillStated returns the content of the record, if the event states the same bytes.
@@ -317,6 +317,8 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 	switch {
 	case s.ask, p.getter != nil, !s.rec.Live(), !ok, !s.ev.hasContent(), !p.keepsContent(s.rec), s.ev.Tag != "", contradicts(*content, b.Link):
 		return websync.Body{}, false
+	case s.ev.Open != nil && content.Type != "": // no server states another
+		b.Link.Type = content.Type
 	}
 	if _, ok := content.Digests.Strongest(); ok {
 		return b, true // contradicts found it among the digests of b
@@ -330,7 +332,7 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 // which keeps the Item. Another Modified alone is a Put in four cases: the run skips
 // bodies, a log states a later change, a Getter has found it, or it replaces a time in
 // the future.
-func (r *run) decideChange(rec *Record, change *Change, at websync.Datetime) decision {
+func (r *run) decideChange(rec *Record, change *change, at websync.Datetime) decision {
 	next := &change.Record
 	if !rec.Live() {
 		next.Kind = websync.Created
@@ -373,12 +375,12 @@ func decideDelete(ev *Event, rec *Record) decision {
 	switch {
 	case !rec.Known():
 		next := tombstone(&Record{Item: websync.Item{Resource: ev.Resource}, Stated: Stated{Modified: ev.Resource.Modified}}, at)
-		return decision{outcome: OutcomeUnchanged, change: &Change{Record: next}}
+		return decision{outcome: OutcomeUnchanged, change: &change{Record: next}}
 	case rec.Live():
-		return decision{outcome: OutcomeDeleted, change: &Change{Base: rec.Seq, Record: tombstone(rec, at)}}
+		return decision{outcome: OutcomeDeleted, change: &change{Base: rec.Seq, Record: tombstone(rec, at)}}
 	case at.After(rec.Stated.time()):
 		later := Record{Item: rec.Item, Stated: Stated{At: at, Modified: rec.Stated.Modified}}
-		return decision{outcome: OutcomeUnchanged, change: &Change{Base: rec.Seq, Record: later}}
+		return decision{outcome: OutcomeUnchanged, change: &change{Base: rec.Seq, Record: later}}
 	}
 	return decision{outcome: OutcomeUnchanged}
 }

@@ -10,19 +10,16 @@ import (
 )
 
 // ErrSuperseded reports that the bytes of a change are gone because a later change of the
-// same resource has replaced them. [Each] passes the later change on, too.
+// same resource, which [Each] passes on, too, has replaced them.
 var ErrSuperseded = errors.New("a later change has replaced the bytes")
 
-// A Delivery is a change that [Each] passes to a function. It may be used until the
-// function returns.
+// A Delivery is a change that [Each] passes to a function. It is valid until the function
+// returns.
 type Delivery struct {
-	// ID, Title and Modified are those of the Item's Resource.
-	ID, Title string
-	Modified  websync.Datetime
-	// Deleted is set if the resource is gone; then there are no bytes.
-	Deleted bool
-	// Item is the entry of the log.
-	Item websync.Item
+	ID, Title string           // of the Item's Resource
+	Modified  websync.Datetime // likewise
+	Deleted   bool             // the resource is gone, and has no bytes
+	Item      websync.Item     // the entry of the log
 
 	ctx     context.Context
 	catalog *Catalog
@@ -31,8 +28,8 @@ type Delivery struct {
 // maxContent is the greatest length of what Content returns.
 const maxContent = 64 << 20
 
-// Content returns the bytes of the body "content", the primary representation. A body of
-// more than 64 MiB is [websync.ErrLimit]: use Open. Other errors are those of Open.
+// Content returns the bytes of the body [ContentName]. The error is [websync.ErrLimit]
+// for more than 64 MiB, otherwise as that of Open.
 func (d *Delivery) Content() ([]byte, error) {
 	r, err := d.Open(ContentName)
 	if err != nil {
@@ -46,10 +43,9 @@ func (d *Delivery) Content() ([]byte, error) {
 	return data, err
 }
 
-// Open opens the body with a name; the caller closes it. If the Catalog does not keep its
-// bytes, Open or Read returns an error: [ErrSuperseded] if there is a later change of the
-// resource, otherwise [websync.ErrNotFound]. The function may return ErrSuperseded to
-// Each, which then goes on.
+// Open opens the body with a name; the caller closes it. If the bytes are gone, Open or
+// Read returns [ErrSuperseded] if there is a later change of the resource, otherwise
+// [websync.ErrNotFound]. The function may return either error to Each.
 func (d *Delivery) Open(name string) (io.ReadSeekCloser, error) {
 	b, ok := d.Item.Body(name)
 	if !ok {

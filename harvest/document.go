@@ -242,7 +242,7 @@ func (w *sweeper) lost(before map[uint64]documentNote) *lost {
 	return l
 }
 
-func (l *lost) add(rec *Brief) {
+func (l *lost) add(rec *brief) {
 	l.gone++
 	at := nanoseconds(rec.Stated.time())
 	if _, ok := l.newest[at]; ok {

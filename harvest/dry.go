@@ -80,7 +80,7 @@ func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Repor
 		hooks.Commit = nil
 		over.Hooks = &hooks
 	}
-	claim := func(r *run, ctx context.Context) (*Claim, error) { return r.claim(ctx, "plan/"+r.key) }
+	claim := func(r *run, ctx context.Context) (*claim, error) { return r.claim(ctx, "plan/"+r.key) }
 	return over.claimed(ctx, src, claim, func(ctx context.Context, r *run) error {
 		if err := r.list(ctx, -1); err != nil {
 			return err
@@ -124,7 +124,7 @@ func (p *pipe) foresee(s *slot) {
 }
 
 // foreseen returns the change that a get leads to, as far as it is known.
-func (p *pipe) foreseen(s *slot) *Change {
+func (p *pipe) foreseen(s *slot) *change {
 	change := p.putOf(s)
 	change.Record.Bodies = []websync.Body{{Name: ContentName, Link: s.ev.Resource.Content, Key: websync.Digest{Algorithm: keyAlgorithm}}}
 	return change

@@ -12,17 +12,13 @@ import (
 )
 
 // Each calls fn with every change of the log that consumer has not processed, oldest
-// first, and returns at the end of the log. The Catalog holds the consumer's position, so
-// the next Each continues there. If fn fails, Each stops before that change and returns
-// the error, except for one that matches [ErrSuperseded]: then it goes on, because fn
-// receives the later change afterwards, in this Each or in the next.
+// first, and returns at the end of the log; [WaitLog] waits for more. The Catalog holds
+// the consumer's position. If fn fails, Each stops before that change and returns the
+// error. If it matches [ErrSuperseded], Each goes on: fn receives the later change, too.
 //
-// fn receives each change at least once: after a crash it may receive up to 100 again. If
-// the log was compacted before the consumer read it, fn receives only the latest state of
-// each id. Only one process at a time may use a consumer name; a second one gets
-// websync.ErrConflict.
-//
-// WaitLog waits for more changes.
+// fn receives each change at least once: after a crash it may receive up to 100 again. Of
+// what was compacted before, it receives only the latest state of each id. One process at
+// a time may use a consumer name; a second one gets [websync.ErrConflict].
 func Each(ctx context.Context, c *Catalog, consumer string, fn func(*Delivery) error) error {
 	ending, ended := outlast.Context(ctx, endTime)
 	defer ended()
@@ -40,7 +36,7 @@ func Each(ctx context.Context, c *Catalog, consumer string, fn func(*Delivery) e
 type follower struct {
 	catalog *Catalog
 	key     string
-	saved   []byte // the cursor as it stands in the Store
+	saved   []byte // the cursor as it stands in the Catalog
 	at      cursor
 	since   int // changes since then
 

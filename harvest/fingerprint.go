@@ -32,46 +32,45 @@ func fingerprint(r *websync.Resource, tag string) uint64 {
 	return max(1, binary.BigEndian.Uint64(sum[:]))
 }
 
-// A Fingerprint is what a Store keeps of each live record to show in little time whether
+// A recordPrint is what a Catalog keeps of each live record to show in little time whether
 // an event states something new.
-type Fingerprint struct {
+type recordPrint struct {
 	// ID is the hash of the id.
 	ID uint64
 	// State is a hash of 56 bits of what the source stated last, and of Modified. It is 0
 	// if the record must be looked up: it is Early, or has no Stated.Hash.
 	State uint64
-	// HasContent and KeepsContent are those of the Brief.
+	// HasContent and KeepsContent are those of the brief.
 	HasContent, KeepsContent bool
 }
 
-// A FingerprintKey is the key of the hashes in Fingerprints. A Store has a random one, so
-// that no publisher can make ids with the same hash.
-type FingerprintKey [16]byte
+// A printKey is the key of the hashes in recordPrints. A Catalog has a random one, so that
+// no publisher can make ids with the same hash.
+type printKey [16]byte
 
-// Fingerprints are those of the live records of a source.
-type Fingerprints struct {
-	Key FingerprintKey
+// recordPrints are those of the live records of a source.
+type recordPrints struct {
+	Key printKey
 	// Others is the number of the source's records that are not live.
 	Others int64
-	// All yields the Fingerprints in no particular order. As [Store] says of its
-	// iterators, it yields those of the records that are live from the call of
-	// Store.Fingerprints to the end, and none of a record with a later Born.
-	All iter.Seq2[Fingerprint, error]
+	// All yields them in no particular order: those of the records that are live from the
+	// call of fingerprints to its end, and none of a record with a later Born.
+	All iter.Seq2[recordPrint, error]
 }
 
-// Of returns the Fingerprint of a record.
-func (k *FingerprintKey) Of(b *Brief) Fingerprint {
-	f := Fingerprint{ID: k.id(b.ID), HasContent: b.HasContent, KeepsContent: b.KeepsContent}
+// Of returns the recordPrint of a record.
+func (k *printKey) Of(b *brief) recordPrint {
+	f := recordPrint{ID: k.id(b.ID), HasContent: b.HasContent, KeepsContent: b.KeepsContent}
 	if b.Stated.Hash != 0 && !b.Early {
 		f.State = k.state(b.Stated.Hash, b.Stated.Modified)
 	}
 	return f
 }
 
-func (k *FingerprintKey) id(id string) uint64 { return sipHash(k, id) }
+func (k *printKey) id(id string) uint64 { return sipHash(k, id) }
 
 // state returns the State, never 0, of a record with this Hash and this Modified.
-func (k *FingerprintKey) state(stated uint64, modified websync.Datetime) uint64 {
+func (k *printKey) state(stated uint64, modified websync.Datetime) uint64 {
 	room := make([]byte, 0, 64)
 	form := codec.Append(binary.BigEndian.AppendUint64(room, stated), &modified, func(c *codec.Coder, d *websync.Datetime) {
 		outer := c.Begin(1)

@@ -60,7 +60,7 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	next.Early = p.isEarly(s, next, job.obtained)
 	s.decision = p.decideChange(s.rec, change, s.ev.At)
 	if s.change == nil {
-		job.discard() // the Store has the same bytes
+		job.discard() // the Catalog has the same bytes
 	}
 	s.bodies, s.done = job.writers, p.ref(s)
 	if s.todo = p.lagging(s, next); s.todo != nil && s.task != nil {
@@ -115,7 +115,7 @@ func (p *pipe) fail(ctx context.Context, s *slot, needsCame bool, err error) err
 	s.err, s.todo = err, p.retryTask(s, err)
 	switch {
 	case s.todo.isGone() && p.h.DeleteGone && s.rec.Live() && p.mayDelete():
-		s.outcome, s.change = OutcomeDeleted, &Change{Base: s.rec.Seq, Record: tombstone(s.rec, websync.Datetime{})}
+		s.outcome, s.change = OutcomeDeleted, &change{Base: s.rec.Seq, Record: tombstone(s.rec, websync.Datetime{})}
 	case s.todo.isGone():
 		s.outcome = OutcomeGone
 	case s.todo.Parked:

@@ -212,14 +212,14 @@ func (r *run) approveTasks(ctx context.Context, tasks []Task, memory guardMemory
 	if err != nil {
 		return err
 	}
-	b := NewBatch(r.key)
+	b := newBatch(r.key)
 	b.set(guardKey(r.key), memory)
 	b.State[documentsKey(r.key)] = nil
 	for i, t := range tasks {
 		if rec := &records[i]; rec.Live() && rec.Seq == t.Base {
-			b.Puts = append(b.Puts, Change{Base: rec.Seq, Record: unlisted(rec, t.At)})
+			b.Puts = append(b.Puts, change{Base: rec.Seq, Record: unlisted(rec, t.At)})
 		}
-		b.Done = append(b.Done, TaskRef{ID: ids[i], N: t.N})
+		b.Done = append(b.Done, taskRef{ID: ids[i], N: t.N})
 	}
 	applied, err := r.commits.applyRest(ctx, b)
 	for _, c := range applied {

@@ -12,33 +12,30 @@ import (
 	"github.com/websync-go/websync/internal/outlast"
 )
 
-// A Harvester brings a Store in step with Sources. Its fields must not change while it is
-// in use. Its methods may be called at the same time for different sources.
+// A Harvester brings a Catalog in step with Sources. Its fields must not change while it
+// is in use. Its methods may be called at the same time for different sources.
 type Harvester struct {
-	// Catalog is required.
-	Catalog *Catalog
-	// Fetcher gets documents and bodies. If nil, only Sources that need none can be
-	// harvested.
+	Catalog *Catalog // required
+	// Fetcher gets documents and bodies. If nil, only Sources that need none can run.
 	Fetcher Fetcher
 
-	// Concurrency is how many resources are got at once, as far as the Fetcher's
-	// politeness allows. If zero or negative, it is 8.
+	// Concurrency limits how many resources are fetched at once. If zero or negative, it
+	// is 8.
 	Concurrency int
-	// Bodies is what the run does with the bytes. If zero, it keeps them.
+	// Bodies is what the run does with bodies. If zero, it keeps them.
 	Bodies BodyMode
 	// Full ignores the checkpoint: the source is listed from the beginning.
 	Full bool
-	// Recheck asks conditionally for every body that seems unchanged, for publishers that
-	// do not state their changes. The source is listed from the beginning, as with Full.
+	// Recheck asks conditionally for every body that seems unchanged, and tries every
+	// task that the source lists. It implies Full.
 	Recheck bool
 
-	// Sample makes each listing of all resources ask for one in so many of those that
-	// seem unchanged, chosen at random, ten at least and 1,000 at most, as far as Budget
-	// allows. Report.Rechecked counts how many had changed nevertheless. If three or more
-	// had, and one in twenty, everything is asked for, conditionally, until that is no
-	// longer so. If zero, it is 200; if negative, the source is believed: the run neither
-	// asks for a sample, nor again for bytes that are those of before a stated change.
-	// Sources choose documents by the same rule: see Run.SampleSize.
+	// Sample makes each snapshot ask for one in Sample of the bodies that seem unchanged,
+	// chosen at random, ten at least and 1,000 at most, within Budget. Report.Rechecked
+	// counts those that had changed. If three or more had, and one in twenty, every body
+	// is asked for, conditionally, until that is no longer so. If zero, it is 200; if
+	// negative, the source is believed: the run asks for no sample, nor again for bytes
+	// that are older than a stated change. See also Run.SampleSize.
 	Sample int
 
 	// MaxDelete limits the share of a source's records that one snapshot may delete, and
@@ -47,25 +44,22 @@ type Harvester struct {
 	// zero, it is 0.5 of more than ten records, and of ten or fewer any number but not
 	// all; if negative, there is no limit.
 	MaxDelete float64
-	// MaxDeletes limits how many records one run may delete, whatever their share. Of the
-	// deletions that a log states, the first MaxDeletes are carried out and the others
-	// withheld; of those of a snapshot, all are withheld. If zero or negative, there is
-	// no limit.
+	// MaxDeletes limits how many records one run may delete. Of the deletions that a log
+	// states, the first MaxDeletes are carried out and the others withheld; of those of a
+	// snapshot, all are withheld. If zero or negative, there is no limit.
 	MaxDeletes int
 	// AcceptSkipped lets a snapshot delete, and a run be in step, although some entries
 	// could not be read.
 	AcceptSkipped bool
 
-	// Attempts limits how often a resource is tried, in as many runs, before its task is
-	// parked until its source states something else. If zero, it is 8; if negative, there
-	// is no limit. The next run makes the second attempt; the others follow after about
-	// 1, 4, 16 … minutes, up to a day, however often the source lists the resource
-	// meanwhile. Recheck tries all at once.
+	// Attempts limits how often a resource is tried before its task is parked until its
+	// source states something else. If zero, it is 8; if negative, there is no limit. The
+	// next run makes the second attempt; the others follow after about 1, 4, 16 …
+	// minutes, up to a day, even if the source lists the resource meanwhile.
 	Attempts int
-	// DeleteGone deletes records that their server has removed (see OutcomeGone) although
-	// the source lists them. MaxDelete does not limit this, MaxDeletes does. If false,
-	// the records stay. Records that were gone before it was set are deleted after
-	// Recheck has asked for them again.
+	// DeleteGone deletes records that their server has removed (see OutcomeGone).
+	// MaxDelete does not limit this, MaxDeletes does. Those that were gone before it was
+	// set are deleted once Recheck has asked for them again.
 	DeleteGone bool
 	// Window limits how many events are on their way at once. If zero or negative, it is
 	// 1024.
@@ -73,18 +67,15 @@ type Harvester struct {
 	// Budget limits getting; listing continues when it is spent.
 	Budget Budget
 	// TTL is how long a claim stands after this process has died, unless the Store knows
-	// that it has. If zero or negative, it is one minute.
+	// that it has (see Owners). If zero or negative, it is one minute.
 	TTL time.Duration
-	// Wait makes a run wait while another holder has the claim of the source, such as a
-	// process that has died and whose claim stands until its TTL is over, and for the
-	// tasks that others have in hand. Hooks.Held is called when it begins to wait. The
-	// context ends the wait. If false, the run ends with ErrHeld.
+	// Wait makes a run wait while another holder has the claim of the source, and for the
+	// tasks that others have in hand, until the context ends. If false, the run ends with
+	// ErrHeld.
 	Wait bool
 
-	// Hooks may be nil.
-	Hooks *Hooks
-	// Log may be nil; then nothing is logged.
-	Log *slog.Logger
+	Hooks *Hooks       // may be nil
+	Log   *slog.Logger // if nil, nothing is logged
 
 	// patience is how long, in all, listing waits for getting; then what cannot be got at
 	// once is stored as tasks. If zero, it is 10 seconds; if negative, listing waits
@@ -98,12 +89,9 @@ type Harvester struct {
 type BodyMode uint8
 
 const (
-	// KeepBodies gets, verifies and stores them.
-	KeepBodies BodyMode = iota
-	// VerifyBodies gets and verifies them, and keeps their digests only.
-	VerifyBodies
-	// SkipBodies gets nothing: only descriptions are kept.
-	SkipBodies
+	KeepBodies   BodyMode = iota // fetches, verifies and stores them
+	VerifyBodies                 // fetches and verifies them, and keeps their digests only
+	SkipBodies                   // fetches none: only descriptions are kept
 )
 
 // A Budget limits what a run spends on bodies. If a field is zero, there is no limit.
@@ -114,12 +102,12 @@ type Budget struct {
 	Bytes    int64 // checked between bodies
 }
 
-// Run brings the Store in step with src: it lists what changed, gets the bodies, and
-// carries out the tasks that are due. The Report is never nil. The error is for what ends
-// a run: the source could not be read, the Store failed, the claim is held by another
-// (ErrHeld, a HeldError if the Store knows until when) or lost, the context ended. What
-// was committed before stays, and the next run goes on from there. When the context has
-// ended, Run stores what it has got, for which it has 10 seconds.
+// Run brings the Catalog in step with src: it lists what changed, gets the bodies, and
+// carries out the tasks that are due. The Report is never nil. The error is what ended
+// the run: the source could not be read, the Store failed ([StoreError]), the claim is
+// held by another ([HeldError]) or lost ([ErrFenced]), or the context ended. The next run
+// continues at the last Update. When the context ends, Run stores what it has got, within
+// 10 seconds.
 func (h *Harvester) Run(ctx context.Context, src Source) (*Report, error) {
 	return h.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error {
 		if err := r.list(ctx, cmp.Or(h.patience, 10*time.Second)); err != nil {
@@ -130,17 +118,16 @@ func (h *Harvester) Run(ctx context.Context, src Source) (*Report, error) {
 }
 
 // List is the first half of Run: it lists what changed and stores everything that must be
-// got as tasks, for Work to do, perhaps in another process. Only bytes that come along
-// with the listing are kept at once.
+// fetched as tasks, for Work to carry out, perhaps in another process. Only bytes that
+// come with the listing are kept at once.
 func (h *Harvester) List(ctx context.Context, src Source) (*Report, error) {
 	return h.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error { return r.list(ctx, deferAll) })
 }
 
-// Work is the second half of Run: it gets what the tasks of src name that are due now,
-// and commits it. It may run beside List and before it, and several processes may run it
-// at the same time: they share the tasks, and none is carried out twice at once. Work
-// returns when no task is left that is due and that no other has in hand. What a process
-// had in hand that died is free again for the others when its claim ends: see TTL.
+// Work is the second half of Run: it carries out the tasks of src that are due now. It
+// may run beside List, and in several processes at the same time: they share the tasks.
+// Work returns when no task is left that is due and that no other process has in hand.
+// The tasks of a process that has died are free when its claim ends: see TTL.
 func (h *Harvester) Work(ctx context.Context, src Source) (*Report, error) {
 	return h.claimed(ctx, src, (*run).claimWork, func(ctx context.Context, r *run) error {
 		r.report.Complete = true
@@ -202,7 +189,7 @@ func (r *run) named(err error) error {
 }
 
 // A claimFunc makes the claim that a run commits under.
-type claimFunc func(*run, context.Context) (*Claim, error)
+type claimFunc func(*run, context.Context) (*claim, error)
 
 // endTime is how long a cancelled run has to store what it has got and to release what it
 // holds, however many calls of the Store that takes.
@@ -221,7 +208,7 @@ func (r *run) begin(ctx context.Context, claim claimFunc) (_ context.Context, er
 }
 
 // claimSource makes the claim under which the source is listed.
-func (r *run) claimSource(ctx context.Context) (*Claim, error) {
+func (r *run) claimSource(ctx context.Context) (*claim, error) {
 	waits := false
 	for {
 		claim, err := r.claim(ctx, "source/"+r.key)
@@ -253,8 +240,8 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (r *run) claim(ctx context.Context, name string) (*Claim, error) {
-	return r.catalog.Claim(ctx, name, r.h.ttl())
+func (r *run) claim(ctx context.Context, name string) (*claim, error) {
+	return r.catalog.claim(ctx, name, r.h.ttl())
 }
 
 // goBeside calls f in a goroutine of its own. A panic of f ends the run, and goes on in
@@ -316,11 +303,11 @@ func (r *run) end(ctx context.Context, err error) error {
 // panics.
 func (r *run) release(ctx context.Context, err error) (joined error) {
 	defer func() {
-		for _, claim := range []*Claim{r.workClaim, r.commits.claim} {
+		for _, claim := range []*claim{r.workClaim, r.commits.claim} {
 			if claim == nil {
 				continue
 			}
-			if e := r.catalog.Release(ctx, claim); e != nil {
+			if e := r.catalog.release(ctx, claim); e != nil {
 				joined = errors.Join(joined, &StoreError{e})
 			}
 		}

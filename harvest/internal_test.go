@@ -88,14 +88,14 @@ func TestStuckKeepsNoCheckpoints(t *testing.T) {
 
 func TestSeenTable(t *testing.T) {
 	require.False(t, func() bool {
-		table, room := newSeenTable(FingerprintKey{1}, 100), true
+		table, room := newSeenTable(printKey{1}, 100), true
 		for i := range 5000 {
 			room = room && table.add(table.key.id(fmt.Sprint(i)), 2)
 		}
 		return room
 	}(), "the count may be too small")
 	for _, sized := range []int64{4900, 5000, 50_000} {
-		table := newSeenTable(FingerprintKey{1}, sized)
+		table := newSeenTable(printKey{1}, sized)
 		for i := range 5000 {
 			require.True(t, table.add(table.key.id(fmt.Sprint(i)), uint32(i)*2+2))
 		}
@@ -127,7 +127,7 @@ func TestSeenTable(t *testing.T) {
 // An id is known to be new only at its first appearance, and only if the table has all
 // records.
 func TestSeenTableKnowsNewIDs(t *testing.T) {
-	table := newSeenTable(FingerprintKey{1}, 1000)
+	table := newSeenTable(printKey{1}, 1000)
 	for i := range 1000 {
 		require.True(t, table.add(table.key.id(fmt.Sprint(i)), 2))
 	}
@@ -155,7 +155,7 @@ func TestSeenTableKnowsNewIDs(t *testing.T) {
 }
 
 func TestSeenTableTakes12BytesARecord(t *testing.T) {
-	table := newSeenTable(FingerprintKey{1}, 1_000_000)
+	table := newSeenTable(printKey{1}, 1_000_000)
 	require.LessOrEqual(t, len(table.slots)*8, 12_000_000)
 }
 

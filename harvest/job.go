@@ -22,15 +22,15 @@ const ContentName = websync.ContentName
 
 // A Job is one resource whose bodies are to be obtained. It belongs to one call of Get.
 type Job struct {
-	// Resource is the resource as it was announced. Get may change it, apart from its ID.
+	// Resource is the resource as it was announced. Get may change it, except its ID.
 	Resource websync.Resource
 	// Tag is the Event.Tag of the announced state. A Get that obtains a later state sets
-	// it to the Tag that an event of that state carries. Otherwise the engine takes the
-	// record for the announced state if that is listed again.
+	// it to the Tag of that state; otherwise the record seems to have the announced one.
 	Tag string
 	// Hint is the Event.Hint of the last event of the id. It may be out of date.
 	Hint []byte
-	// Held is the record in the Store. It is nil if there is none or it is a tombstone.
+	// Held is the Catalog's record; nil if there is none or it is a tombstone. What it
+	// has are the held bodies and validators.
 	Held *Record
 
 	run        *run
@@ -38,15 +38,14 @@ type Job struct {
 	fresh      bool // ask without a Validator
 	came       bool // Get has asked for what open returns
 	bodies     []websync.Body
-	writers    []BodyWriter
+	writers    []pendingBody
 	validators []Validator
 	asked      string // the Date of the first answer that had one
 }
 
-// Fetch gets one representation through the Fetcher of the run, and counts it in the
-// Report and the Budget. If the answer has a Validator, it is stored with the record,
-// unless the Request has a Header: another one may choose another representation at the
-// same URL, such as the version of another time.
+// Fetch gets one representation through the Fetcher of the run, within its Budget. The
+// Validator of the answer is stored with the record, unless the Request has a Header,
+// which may choose among representations at the same URL.
 func (j *Job) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	resp, err := j.run.bodies.Fetch(ctx, req)
 	if err != nil {
@@ -78,11 +77,11 @@ func (j *Job) remember(url string, v Validator) {
 	}
 }
 
-// Keep reads r to its end and keeps the bytes as the body with the given name. It
-// verifies them against link's length and strongest digest; if they differ, it keeps
-// nothing and returns an error that matches websync.ErrMismatch. The Body's Link is link
-// with the length and the SHA-256 of the bytes. The body becomes visible only if Get
-// returns nil. It replaces an earlier body of this Job with the same name.
+// Keep reads r to its end and keeps the bytes as the body with the given name, in place
+// of an earlier one of this Job. It verifies them against link's length and strongest
+// digest; if they differ, it keeps nothing and returns an error that matches
+// [websync.ErrMismatch]. The Body's Link is link with the length and the SHA-256 of the
+// bytes. The body becomes visible only if Get returns nil.
 func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Reader) (websync.Body, error) {
 	w, err := j.run.newBody(ctx)
 	if err != nil {
@@ -109,7 +108,7 @@ func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Rea
 
 // keep copies r to w and verifies the bytes. The key of a body is its SHA-256. If that is
 // the strongest digest stated, it is not computed twice.
-func keep(w BodyWriter, link websync.Link, r io.Reader) (key websync.Digest, size int64, err error) {
+func keep(w pendingBody, link websync.Link, r io.Reader) (key websync.Digest, size int64, err error) {
 	stated, _ := link.Digests.Strongest()
 	if stated.Algorithm == keyAlgorithm {
 		link.Digests = nil
@@ -144,8 +143,8 @@ func received(link websync.Link, key websync.Digest, size int64) websync.Link {
 	return link
 }
 
-// Reuse keeps the body that the Store holds under name, for example after a Response that
-// is NotModified. It returns websync.ErrNotFound if there is none.
+// Reuse keeps the held body with the given name, for example after a Response that is
+// NotModified. It returns [websync.ErrNotFound] if there is none.
 func (j *Job) Reuse(name string) (websync.Body, error) {
 	if j.Held != nil {
 		if b, ok := j.Held.Body(name); ok {
@@ -156,9 +155,8 @@ func (j *Job) Reuse(name string) (websync.Body, error) {
 	return websync.Body{}, fmt.Errorf("body %q: %w", name, websync.ErrNotFound)
 }
 
-// ReuseAll keeps all other bodies and validators that the Store holds: those that this
-// Job has not kept or reused. A Get calls it if nothing is new. It returns
-// websync.ErrNotFound if the Store holds no live record.
+// ReuseAll keeps all held bodies and validators that this Job has not kept or reused. A
+// Get calls it if nothing is new. It returns [websync.ErrNotFound] if Held is nil.
 func (j *Job) ReuseAll() error {
 	if j.Held == nil {
 		return fmt.Errorf("bodies of %.200q: %w", j.Resource.ID, websync.ErrNotFound)
@@ -176,8 +174,8 @@ func (j *Job) ReuseAll() error {
 	return nil
 }
 
-// NotYet returns an error by which Get asks the engine to try again later, not before at.
-// If at is zero, the next run tries again. The text of the error is why.
+// NotYet returns an error, with the text why, by which Get asks the engine to try again
+// not before at, or in the next run if at is zero.
 func (j *Job) NotYet(at time.Time, why string) error { return &notYetError{at, why} }
 
 type notYetError struct {
@@ -189,7 +187,7 @@ func (e *notYetError) Error() string         { return e.why }
 func (e *notYetError) RetryAfter() time.Time { return e.at }
 func (e *notYetError) Is(target error) bool  { return target == ErrNotYet }
 
-// Open opens the body that the Store holds under name.
+// Open opens the held body with the given name, or returns [websync.ErrNotFound].
 func (j *Job) Open(ctx context.Context, name string) (io.ReadSeekCloser, error) {
 	if j.Held != nil {
 		if b, ok := j.Held.Body(name); ok {
@@ -212,18 +210,17 @@ func (j *Job) discard() {
 	j.writers = nil
 }
 
-// Report receives a departure of the resource from its specification, like
-// [Run.Report].
+// Report receives a departure of the resource from its specification, as [Run].Report
+// does.
 func (j *Job) Report(f websync.Finding) { j.run.finding(f) }
 
-// Log receives what a Getter logs, like [Run.Log]. It is never nil.
+// Log returns the logger of the run. It is never nil.
 func (j *Job) Log() *slog.Logger { return j.run.log }
 
 // Content does what the engine does for a Source that is no Getter: it keeps the bytes
-// that came with the event, as the body with the name ContentName. If there are none, it
-// obtains Resource.Content. If they can't be read or are not as stated, it reports a
-// Finding and obtains Resource.Content, too. If Resource.Content has no Href, nothing is
-// obtained: without bytes it keeps nothing, and bytes that can't be kept are an error.
+// that came with the event as the body [ContentName]. If there are none, or they can't be
+// read or are not as stated, which is a finding, it obtains Resource.Content. Without an
+// Href it keeps nothing if there are no bytes, and returns an error if they are bad.
 func (j *Job) Content(ctx context.Context) error {
 	link := j.Resource.Content
 	if err := j.keepCame(ctx, link); !errors.Is(err, errNotCome) {
@@ -239,11 +236,9 @@ func (j *Job) Content(ctx context.Context) error {
 }
 
 // Obtain fetches link.Href, verifies the bytes and keeps them as the body with the given
-// name. The request is conditional if the Store holds a body with this name that agrees
-// with link; if the answer is "not modified", that body is reused.
-//
-// Obtain is Request, Fetch and Receive. A Get that wants more of a request, or looks at
-// the answer before its bytes are kept, calls these.
+// name. The request is conditional if a held body with this name agrees with link; if the
+// answer is "not modified", that body is reused. Obtain is Request, Fetch and Receive,
+// for a Get that changes the request, or looks at the answer first.
 func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error {
 	resp, err := j.Fetch(ctx, j.Request(name, link))
 	if err != nil {
@@ -252,9 +247,9 @@ func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error 
 	return j.Receive(ctx, name, link, resp)
 }
 
-// Request returns the request of Obtain. A Get that changes what decides which
-// representation the server chooses, such as Accept, must remove from its Validator what
-// may hold for another representation: a LastModified does, an ETag does not.
+// Request returns the request of Obtain. A Get that changes Accept, or what else chooses
+// the representation, must remove LastModified from the Validator, since it may hold for
+// another representation. An ETag does not.
 func (j *Job) Request(name string, link websync.Link) *Request {
 	req := &Request{URL: link.Href, Root: j.run.root, Accept: link.Type, Identity: link.Verifiable()}
 	if !j.fresh && j.mayReuse(name, link) {
@@ -263,9 +258,9 @@ func (j *Job) Request(name string, link websync.Link) *Request {
 	return req
 }
 
-// Receive does what Obtain does with the answer: it keeps the bytes, verified against
-// link, with their Content-Type, or reuses the body if the answer is "not modified". It
-// closes the body of the answer. Bytes that it refuses leave no Validator of link.Href.
+// Receive does what Obtain does with the answer: it keeps the bytes, with their
+// Content-Type, or reuses the held body. It closes the body of the answer. If it refuses
+// the bytes, no Validator of link.Href is stored.
 func (j *Job) Receive(ctx context.Context, name string, link websync.Link, resp *Response) error {
 	if resp.NotModified {
 		_, err := j.Reuse(name)
@@ -282,11 +277,11 @@ func (j *Job) Receive(ctx context.Context, name string, link websync.Link, resp 
 	return err
 }
 
-// Came opens the bytes of Resource.Content that came with the event. The caller closes
-// them. It returns websync.ErrNotFound if there are none: the event has none, or the Job
-// carries out a task that an earlier run stored. If Resource.Content has no Href, a Get
-// that calls Came and fails is not stored as a task, since no task has the bytes: it is a
-// Problem, and a later run has to list the resource again.
+// Came opens the bytes of Resource.Content that came with the event; the caller closes
+// them. It returns [websync.ErrNotFound] if there are none, or the Job carries out a
+// task, which does not have them. So if Resource.Content has no Href, a Get that calls
+// Came and fails is a Problem, and not stored as a task: a later run has to list the
+// resource again.
 func (j *Job) Came() (io.ReadCloser, error) {
 	if j.open == nil {
 		return nil, errNotCome
@@ -318,7 +313,7 @@ func (j *Job) keepCame(ctx context.Context, link websync.Link) error {
 // records small.
 const maxType = 1024
 
-// mayReuse reports whether the Store holds a body under name that agrees with link, so
+// mayReuse reports whether the Catalog holds a body under name that agrees with link, so
 // that it can be reused after "not modified".
 func (j *Job) mayReuse(name string, link websync.Link) bool {
 	if j.Held == nil {
@@ -349,9 +344,9 @@ func (r *Response) header(name string) string {
 	return ""
 }
 
-// A StoreError is a failure of the Store, which ends the run, unlike a failure of one
-// resource. The error of a cancelled run has one only if the Store failed at its end:
-// what was fetched last may not be stored, and the next run fetches it again.
+// A StoreError is a failure of the Store, which ends the run. The error of a cancelled
+// run has one only if the Store failed at its end: what was fetched last may not be
+// stored, and the next run fetches it again.
 type StoreError struct{ Err error }
 
 func (e *StoreError) Error() string { return "store: " + e.Err.Error() }
@@ -379,7 +374,7 @@ func copyBody(w io.Writer, r io.Reader) error {
 	}
 }
 
-// A sink is the BodyWriter of VerifyBodies: it computes the digest and drops the bytes.
+// A sink is the pendingBody of VerifyBodies: it computes the digest and drops the bytes.
 type sink struct {
 	hash hash.Hash
 	size int64

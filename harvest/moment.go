@@ -122,7 +122,7 @@ func (p *pipe) conclude(end *Event) {
 }
 
 // keepNote adds the snapshot's note to the batch that ends it.
-func (s *snapshot) keepNote(b *Batch) {
+func (s *snapshot) keepNote(b *batch) {
 	if !s.noted {
 		return
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/storetest"
-	"github.com/websync-go/websync/internal/catalogsuite"
 )
 
 func TestOverlay(t *testing.T) {
@@ -24,10 +23,10 @@ func TestOverlay(t *testing.T) {
 		return
 	}
 	t.Run("Catalog", func(t *testing.T) {
-		catalogsuite.Run(t, options(func(t testing.TB) harvest.Store { return harvest.OverlayOn(&strictDB{t: t, db: memstore.New()}) }))
+		runSuite(t, options(func(t testing.TB) harvest.Store { return harvest.OverlayOn(&strictDB{t: t, db: memstore.New()}) }))
 	})
 	t.Run("Prefetcher", func(t *testing.T) {
-		catalogsuite.Run(t, options(func(t testing.TB) harvest.Store { return harvest.OverlayOn(&remoteDB{Store: memstore.New()}) }))
+		runSuite(t, options(func(t testing.TB) harvest.Store { return harvest.OverlayOn(&remoteDB{Store: memstore.New()}) }))
 	})
 }
 

@@ -43,25 +43,25 @@ func (r *run) ours() {
 	}
 }
 
-// An ownBody is a BodyWriter that a Job writes bytes of a Source to.
+// An ownBody is a pendingBody that a Job writes bytes of a Source to.
 type ownBody struct {
-	BodyWriter
+	pendingBody
 	run *run
 }
 
 func (b ownBody) Write(data []byte) (int, error) {
 	defer b.run.ours()
-	return b.BodyWriter.Write(data)
+	return b.pendingBody.Write(data)
 }
 
 func (b ownBody) Finish() (websync.Digest, int64, error) {
 	defer b.run.ours()
-	return b.BodyWriter.Finish()
+	return b.pendingBody.Finish()
 }
 
 func (b ownBody) Discard() error {
 	defer b.run.ours()
-	return b.BodyWriter.Discard()
+	return b.pendingBody.Discard()
 }
 
 // panicError returns the error for a recovered panic of the Source.

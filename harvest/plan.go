@@ -300,7 +300,7 @@ func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 	if !p.hasTasks.Load() {
 		return nil
 	}
-	tasks, err := p.catalog.LookupTasks(ctx, p.key, ids)
+	tasks, err := p.catalog.lookupTasks(ctx, p.key, ids)
 	if err != nil {
 		return &StoreError{err}
 	}
@@ -482,14 +482,14 @@ func (r *run) endsTask(s *slot) bool {
 }
 
 // ref returns the task that ends with the slot; nil if the source has none.
-func (r *run) ref(s *slot) *TaskRef {
+func (r *run) ref(s *slot) *taskRef {
 	switch {
 	case s.task != nil:
-		return &TaskRef{ID: s.id(), N: s.task.N}
+		return &taskRef{ID: s.id(), N: s.task.N}
 	case !r.hasTasks.Load():
 		return nil
 	}
-	return &TaskRef{ID: s.id()}
+	return &taskRef{ID: s.id()}
 }
 
 // sendToGet queues a slot for get. It stores the slot as a task if getting is too slow or

@@ -14,8 +14,8 @@ import (
 // MaxID is the greatest length of an id in bytes.
 const MaxID = 4096
 
-// A Claim is the right to commit under a name. It is used by one goroutine at a time.
-type Claim struct {
+// A claim is the right to commit under a name. It is used by one goroutine at a time.
+type claim struct {
 	Name    string
 	Epoch   uint64 // rises with every takeover
 	N       uint64 // rises with every Commit
@@ -27,21 +27,19 @@ type Claim struct {
 // Deleted). The tombstone of an id that was never live has no number: Seq and Born are 0.
 type Record struct {
 	websync.Item
-
 	// Stated is what the source stated last. Its times differ from those of the Item if
-	// the source has stated the same again with other times, or if Get found another
+	// the source has stated the same again with other times, or if a Getter found another
 	// Modified.
 	Stated Stated
 	// Validators are those of the representations, one for each URL.
 	Validators []Validator
 	// Early is set if the bodies were obtained before the period of the stated time was
-	// over, such as the day of a date. They may have changed since at the same stated
-	// time, so the engine asks for them once more.
+	// over, such as the day of a date. The engine asks for them once more.
 	Early bool
 }
 
-// A Brief is the part of a Record that shows whether an event states something new.
-type Brief struct {
+// A brief is the part of a Record that shows whether an event states something new.
+type brief struct {
 	ID        string
 	Seq, Born websync.Seq
 	Kind      websync.ChangeKind
@@ -54,19 +52,18 @@ type Brief struct {
 }
 
 // Live reports whether b is of a record that is not a tombstone.
-func (b *Brief) Live() bool { return b.ID != "" && b.Kind != websync.Deleted }
+func (b *brief) Live() bool { return b.ID != "" && b.Kind != websync.Deleted }
 
-// Brief returns the part of r that shows whether an event states something new.
-func (r *Record) Brief() Brief {
+// brief returns the part of r that shows whether an event states something new.
+func (r *Record) brief() brief {
 	content, ok := r.Body(ContentName)
-	return Brief{ID: r.Resource.ID, Seq: r.Seq, Born: r.Born, Kind: r.Kind, Stated: r.Stated, Early: r.Early,
+	return brief{ID: r.Resource.ID, Seq: r.Seq, Born: r.Born, Kind: r.Kind, Stated: r.Stated, Early: r.Early,
 		HasContent: ok, KeepsContent: !content.Key.IsZero()}
 }
 
-// Stated is the part of a source's description of a resource that the engine compares
-// with the next description.
+// Stated is what the engine compares with a source's next description of a resource.
 type Stated struct {
-	// Hash is a fingerprint of the description, except times; 0 if there is none. In a
+	// Hash is a fingerprint of the description without times; 0 if there is none. In a
 	// tombstone it is 1 if a snapshot did not list the resource, otherwise 0.
 	Hash uint64
 	// At and Modified are the times of the event and of the resource. In a tombstone
@@ -77,8 +74,7 @@ type Stated struct {
 // time returns the time of the change as far as it is stated.
 func (s *Stated) time() websync.Datetime { return cmp.Or(s.At, s.Modified) }
 
-// Known reports whether r is the record of an id, live or deleted, rather than the zero
-// Record.
+// Known reports whether r is a record, live or deleted, rather than the zero Record.
 func (r *Record) Known() bool { return r.Resource.ID != "" }
 
 // Live reports whether r is a record that is not a tombstone.
@@ -98,41 +94,43 @@ func (r *Record) Validator(url string) Validator {
 	return Validator{}
 }
 
-// A Batch is what one Commit applies.
-type Batch struct {
-	ID     [16]byte // random, see NewBatch
+// A batch is what one commit applies.
+type batch struct {
+	ID     [16]byte // random, see newBatch
 	Source string   // of everything in the batch
 
 	Checkpoint *Checkpoint // if nil, the stored one stays
-	Puts       []Change    // each gets a number and an entry of the log, in this order
+	Puts       []change    // each gets a number and an entry of the log, in this order
 	// each changes what a record holds beside its Item, and gets no entry of the log
-	Touches []Change
-	Tasks   []Task    // each replaces the task of its id
-	Done    []TaskRef // applied before Tasks
-	Bodies  []BodyWriter
-	State   map[string][]byte // set unconditionally; nil values delete
+	Touches []change
+	// Tasks without an N replace the task of their id. A Task with an N replaces the task
+	// with this N only, and is dropped if there is none.
+	Tasks  []Task
+	Done   []taskRef // applied before Tasks
+	Bodies []pendingBody
+	State  map[string][]byte // set unconditionally; nil values delete
 }
 
-// NewBatch returns an empty Batch with a random ID.
-func NewBatch(source string) *Batch {
-	b := &Batch{Source: source}
+// newBatch returns an empty batch with a random ID.
+func newBatch(source string) *batch {
+	b := &batch{Source: source}
 	rand.Read(b.ID[:])
 	return b
 }
 
-// A Change is a new state of one record. A Batch holds at most one of each id, in Puts or
+// A change is a new state of one record. A batch holds at most one of each id, in Puts or
 // in Touches.
 //
 // Publishers rely on it that a Catalog changes only with its log. A Touch of a live
 // record, or of a tombstone with a number, therefore repeats the Item. This is not
 // checked.
 //
-// In a Put, Commit sets Seq, Born, Prior, Time and Source; an id that has a Born keeps
+// In a Put, commit sets Seq, Born, Prior, Time and Source; an id that has a Born keeps
 // it, and Prior is the Base. In a Touch it keeps all of these, and Kind. A Touch of an
 // unknown id leaves a tombstone without a number, and its Kind must be Deleted. A Touch
 // of a tombstone without a number replaces it. Bodies whose Key is set must be in
-// Batch.Bodies or in the Catalog; otherwise Commit returns ErrNoBody.
-type Change struct {
+// batch.Bodies or in the Catalog; otherwise commit returns errNoBody.
+type change struct {
 	// Base is the Seq of the record when the change was planned, 0 if there was none. If
 	// the record has another Seq when the batch is applied, the change is a conflict.
 	Base websync.Seq
@@ -147,14 +145,11 @@ type Change struct {
 type TaskKind uint8
 
 const (
-	// TaskGet: get the bodies of the resource and commit them.
-	TaskGet TaskKind = iota
-	// TaskWithheld: a deletion that the delete guard withheld. Approve carries it out, or
-	// a later snapshot that the guard accepts.
-	TaskWithheld
+	TaskGet      TaskKind = iota // fetch the bodies of the resource
+	TaskWithheld                 // delete the resource, which the delete guard withheld
 )
 
-// A Task is work that a source still has to do: plain data, at most one for each id.
+// A Task is work that is left to do for a source, at most one for each id.
 type Task struct {
 	Source   string
 	Kind     TaskKind
@@ -162,78 +157,71 @@ type Task struct {
 	At       websync.Datetime // of the event
 	Tag      string           // of the event
 	Hint     []byte           // of the event, or of a later one that means the same
-	// of TaskWithheld, the Seq of the record; if the record has another, it has changed
-	// since
+	// Base is the Seq of the record that the event was compared with. If the record has
+	// another one, it has changed since.
 	Base     websync.Seq
-	Run      [16]byte // the run that listed it
-	Attempts int      // so far
-	// the earliest time to do it, in whole microseconds UTC; Commit truncates a finer one
-	Due    time.Time
-	Parked bool // given up until an event states something else
-	// the last attempt returned websync.ErrGone; if Parked, so did the one before, and
-	// the resource counts as gone
+	Run      [16]byte  // the run that listed it
+	Attempts int       // so far
+	Due      time.Time // not to be carried out before, in whole microseconds UTC
+	Parked   bool      // given up until an event states something else
+	// Gone is set if the last attempt returned websync.ErrGone. If Parked, so did the one
+	// before, and the resource counts as gone.
 	Gone  bool
 	Error string // of the last attempt, or why a deletion is withheld
-	// Since, in a TaskGet, is when the source stated a change and the server still sent
-	// the bytes of before; zero in all others. The record has these bytes, and a run is
-	// in step with such a task, which asks for them again: the server may lag behind.
+	// Since is when the source stated a change and the server sent the bytes from before
+	// it. The record has these, and the task asks again; a run is in step with it. In all
+	// other tasks it is zero.
 	Since time.Time
-
-	// Commit sets N, to another number each time the task is replaced. In a Batch, a
-	// Task without an N replaces any task of its id. A Task with an N replaces only the
-	// task with this N, and is dropped if there is none.
+	// N is another number each time the task is replaced.
 	N uint64
 }
 
-// A TaskRef names a task that is done. It is ignored if the id has no task, or one with
+// A taskRef names a task that is done. It is ignored if the id has no task, or one with
 // another N.
-type TaskRef struct {
+type taskRef struct {
 	ID string
 	N  uint64 // if zero, any
 }
 
-// A BodyWriter takes the bytes of one body. Finish and Discard may not run at the same
+// A pendingBody takes the bytes of one body. Finish and Discard may not run at the same
 // time as Write.
-type BodyWriter interface {
+type pendingBody interface {
 	io.Writer
 	// Finish ends writing and returns the content address, a sha-256 digest, and the
 	// size. It may be called again.
 	Finish() (key websync.Digest, size int64, err error)
-	// Discard releases the bytes unless a Commit has taken them. It may be called at any
+	// Discard releases the bytes unless a commit has taken them. It may be called at any
 	// time, and again.
 	Discard() error
 }
 
-// A HeldError is the error of a Claim while that of another holder stands. It matches
-// ErrHeld.
+// A HeldError reports that another holder's claim stands. It matches ErrHeld.
 type HeldError struct {
 	Name string // of the claim
-	// Expires is when the claim ends if its holder has died, by the Catalog's clock. A
-	// holder that is alive renews it before.
+	// Expires is when the claim ends, by the Catalog's clock, if its holder has died. A
+	// living holder renews it before.
 	Expires time.Time
 }
 
-// Error returns a text with the time.
 func (e *HeldError) Error() string {
 	return fmt.Sprintf("%v: if that has died, its claim expires at %s", ErrHeld, e.Expires.UTC().Format(time.RFC3339))
 }
 
-// Is reports whether target is ErrHeld.
 func (e *HeldError) Is(target error) bool { return target == ErrHeld }
 
 // Errors of a Catalog.
 var (
-	// ErrHeld: another holder's claim stands. A HeldError says until when.
+	// ErrHeld: another holder's claim stands. A HeldError states when it ends.
 	ErrHeld = errors.New("claimed by another holder")
 	// ErrFenced: the claim is not the newest; its holder must stop.
 	ErrFenced = errors.New("claim lost to another holder")
-	// ErrNoBody: a Batch names a body that is neither in it nor in the Catalog.
-	ErrNoBody = errors.New("no such body in the store")
-	// ErrBatch: the Batch is invalid in itself: it has an id twice, or an id that is
+	// errNoBody: a batch names a body that is neither in it nor in the Catalog.
+	errNoBody = errors.New("no such body in the store")
+	// errBatch: the batch is invalid in itself: it has an id twice, or an id that is
 	// empty or too long.
-	ErrBatch = errors.New("not a valid batch")
-	// ErrNewer: the Store was written by a newer version of this module.
+	errBatch = errors.New("not a valid batch")
+	// ErrNewer: a newer version of this module wrote the Store.
 	ErrNewer = errors.New("written by a newer version")
-	// ErrCorrupt: the Store reads other bytes than it wrote.
+	// ErrCorrupt: the Store returned other bytes than it was given.
 	ErrCorrupt = errors.New("stored data is damaged")
 )

@@ -20,7 +20,7 @@ func (h *Harvester) Remove(ctx context.Context, src Source) (*Report, error) {
 }
 
 func (r *run) remove(ctx context.Context) error {
-	b := NewBatch(r.key)
+	b := newBatch(r.key)
 	b.Checkpoint = &Checkpoint{} // first: a run after an interruption lists everything again
 	b.State = map[string][]byte{}
 	for _, key := range []func(source string) string{guardKey, documentsKey, listingKey, beliefKey, alikeKey} {
@@ -31,14 +31,14 @@ func (r *run) remove(ctx context.Context) error {
 		for i := range applied {
 			r.outcome(applied[i].Record.Resource.ID, OutcomeDeleted, nil)
 		}
-		b = NewBatch(r.key)
+		b = newBatch(r.key)
 		return err
 	}
 	for t, err := range r.catalog.Tasks(ctx, r.key, "") {
 		if err != nil {
 			return &StoreError{err}
 		}
-		if b.Done = append(b.Done, TaskRef{ID: t.Resource.ID, N: t.N}); len(b.Done) == commitSlots {
+		if b.Done = append(b.Done, taskRef{ID: t.Resource.ID, N: t.N}); len(b.Done) == commitSlots {
 			if err := flush(); err != nil {
 				return err
 			}
@@ -53,7 +53,7 @@ func (r *run) remove(ctx context.Context) error {
 		}
 		// without a time: whatever the source states of it later is new
 		gone := Record{Item: websync.Item{Kind: websync.Deleted, Resource: rec.Resource}}
-		if b.Puts = append(b.Puts, Change{Base: rec.Seq, Record: gone}); len(b.Puts) == commitSlots {
+		if b.Puts = append(b.Puts, change{Base: rec.Seq, Record: gone}); len(b.Puts) == commitSlots {
 			if err := flush(); err != nil {
 				return err
 			}

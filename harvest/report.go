@@ -20,14 +20,11 @@ type Report struct {
 
 	// Complete is set if the source was listed to its end and all its documents were
 	// read. A run of Work lists nothing and is complete.
-	Complete bool `json:"complete"`
-	// Snapshots counts the listings of all resources.
-	Snapshots int `json:"snapshots"`
-	// Events counts the puts and deletions that the source yielded.
-	Events int64 `json:"events"`
+	Complete  bool  `json:"complete"`
+	Snapshots int   `json:"snapshots"` // listings of all resources
+	Events    int64 `json:"events"`    // puts and deletions that the source yielded
 	// Skipped counts the entries that could not be read, or may be hidden in a part that
-	// could not. AcceptSkipped is Harvester.AcceptSkipped: if set, the run may be in step
-	// although entries were skipped.
+	// could not. AcceptSkipped is Harvester.AcceptSkipped.
 	Skipped       int  `json:"skipped"`
 	AcceptSkipped bool `json:"accept_skipped"`
 
@@ -45,27 +42,20 @@ type Report struct {
 	Gone      int64 `json:"gone"`   // removed by their server, which is not asked again
 	Withheld  int64 `json:"withheld"`
 
-	// Left counts the tasks after the run.
-	Left TaskCounts `json:"left"`
-
+	Left TaskCounts `json:"left"` // the tasks after the run
 	// Requests counts requests for lists and bodies by status; 0 stands for no answer.
-	// Fetched counts the bodies that were received, Bytes their bytes.
 	Requests map[int]int64 `json:"requests"`
-	Fetched  int64         `json:"fetched"`
-	Bytes    int64         `json:"bytes"`
+	Fetched  int64         `json:"fetched"` // bodies that were received
+	Bytes    int64         `json:"bytes"`   // of these
 
-	// Rechecked says how often what the source stated to be unchanged was, by a sample.
-	Rechecked Rechecks `json:"rechecked"`
-
-	// Dry is set for a Plan or an Audit, which write nothing.
-	Dry bool `json:"dry,omitempty"`
+	Rechecked Rechecks `json:"rechecked"`     // of a sample of what seemed unchanged
+	Dry       bool     `json:"dry,omitempty"` // of a Plan or an Audit
 	// Latest is the latest time of a change that the source stated in this run; zero if
-	// it stated none. A time that lies in the future by more than a day does not count.
+	// it stated none. Times more than a day in the future do not count.
 	Latest time.Time `json:"latest,omitzero"`
 	// BudgetSpent is set if the run stopped fetching bodies at a limit of the Budget.
-	BudgetSpent bool `json:"budget_spent"`
-	// Findings counts departures of documents from their specifications.
-	Findings int64 `json:"findings"`
+	BudgetSpent bool  `json:"budget_spent"`
+	Findings    int64 `json:"findings"` // departures of documents from their specifications
 	// Problems are the first documents that could not be read, Failures the first
 	// resources, up to 20 of each.
 	Problems []Failure `json:"problems"`
@@ -73,19 +63,14 @@ type Report struct {
 	// Guard is the first reason why this run withheld deletions or new bodies; nil if it
 	// withheld none.
 	Guard *GuardError `json:"guard,omitempty"`
-
-	// LeftAlone are the hosts that this run leaves alone because they refused too many
-	// requests in a row, up to 20. What they have is left as tasks.
+	// LeftAlone are up to 20 hosts that this run leaves alone.
 	LeftAlone []*LeftAloneError `json:"left_alone,omitempty"`
-
-	// LogAhead is the time of the last entry of the Store's log when the run began, if
-	// that is more than a minute ahead of the clock: the clock is wrong, or was once.
-	// Until the clock gets there, new entries have times just after it.
-	LogAhead time.Time `json:"log_ahead,omitzero"`
-
-	// From and To are the checkpoints before and after.
-	From Checkpoint `json:"from"`
-	To   Checkpoint `json:"to"`
+	// LogAhead is the time of the last entry of the log when the run began, if that is
+	// more than a minute ahead of the clock: the clock is wrong, or was once. Until the
+	// clock gets there, new entries have times just after it.
+	LogAhead time.Time  `json:"log_ahead,omitzero"`
+	From     Checkpoint `json:"from"` // before the run
+	To       Checkpoint `json:"to"`   // after it
 
 	mu           sync.Mutex
 	bodyRequests int64
@@ -93,33 +78,27 @@ type Report struct {
 
 // TaskCounts counts the tasks of a source.
 type TaskCounts struct {
-	Waiting int64 `json:"waiting"` // to be fetched, now or later
-	Parked  int64 `json:"parked"`
-	// listed, but removed by their server; a run is in step without them
-	Gone     int64 `json:"gone"`
+	Waiting  int64 `json:"waiting"` // to be fetched, now or later
+	Parked   int64 `json:"parked"`
+	Gone     int64 `json:"gone"` // removed by their server; a run is in step with them
 	Withheld int64 `json:"withheld"`
-	// held as their server sends them, which may lag behind what the source states; a run
-	// is in step with them, and later ones ask again
-	Lagging int64 `json:"lagging"`
-	// the earliest time at which a waiting one is due
-	Next time.Time `json:"next,omitzero"`
+	// Lagging counts what the server sends as it was before a stated change. A run is in
+	// step with them, and later ones ask again.
+	Lagging int64     `json:"lagging"`
+	Next    time.Time `json:"next,omitzero"` // when the first waiting one is due
 }
 
-// A GuardError is the reason why deletions are withheld, or why bodies stay as they are.
+// A GuardError is the reason why deletions, or new bodies, are withheld.
 type GuardError struct {
-	// Rule is "skipped" (entries of the listing could not be read), "options" (the
-	// options of the source have changed), "share" (Harvester.MaxDelete), "number"
-	// (Harvester.MaxDeletes) or "document" (a document of the listing is improbable: it
-	// had entries and has none, it lists the same as another, it lost more than MaxDelete
-	// allows by itself, is no longer listed, or is older than the one before). Of
-	// "bodies" it is the reason why bodies were not replaced: most of the new ones are
-	// equal to each other.
+	// Rule is "skipped" (entries of the listing could not be read), "options" (those of
+	// the source have changed), "share" (Harvester.MaxDelete), "number"
+	// (Harvester.MaxDeletes), "document" (one of the listing is improbable) or, for
+	// bodies, "bodies" (most of the new ones are equal to each other).
 	Rule string `json:"rule"`
 	// Message has the numbers, and what carries the deletions out.
 	Message string `json:"message"`
 }
 
-// Error returns the message.
 func (g *GuardError) Error() string { return g.Message }
 
 // Sentence returns what is withheld and the message, such as "Deletions are withheld: …".
@@ -143,9 +122,8 @@ type Failure struct {
 
 const maxFailures = 20
 
-// InStep reports whether nothing is left: the listing was complete, no entry was skipped
-// (or AcceptSkipped is set), what seemed unchanged was asked for if the source's
-// statements are not believed, and no task is waiting, parked or withheld.
+// InStep reports whether nothing is left: the source was Listed, Rechecked.Unasked is
+// zero, and no task is waiting, parked or withheld.
 func (r *Report) InStep() bool {
 	return r.Listed() && r.Rechecked.Unasked == 0 && r.Left.Waiting == 0 && r.Left.Parked == 0 && r.Left.Withheld == 0
 }
@@ -228,7 +206,7 @@ func (r *Report) leftAlone(e *LeftAloneError) {
 	}
 }
 
-// countLeft fills Left from the Store.
+// countLeft fills Left from the Catalog.
 func (r *Report) countLeft(ctx context.Context, catalog *Catalog) error {
 	r.Left = TaskCounts{}
 	for t, err := range catalog.Tasks(ctx, r.Source, "") {
@@ -271,41 +249,29 @@ func urlOf(err error, url string) string {
 type Outcome uint8
 
 const (
-	// OutcomeUnchanged: the Store already has this state.
-	OutcomeUnchanged Outcome = iota
-	// OutcomeCreated: the id is new, or was deleted before.
-	OutcomeCreated
-	// OutcomeUpdated: the record has a new state.
-	OutcomeUpdated
-	// OutcomeDeleted: the record became a tombstone.
-	OutcomeDeleted
-	// OutcomeTouched: the bytes and the description are the same; the time that the
-	// source states or the validators of the server are new. The log has no new entry.
+	OutcomeUnchanged Outcome = iota // the Catalog already has this state
+	OutcomeCreated                  // the id is new, or was deleted before
+	OutcomeUpdated                  // the record has a new state
+	OutcomeDeleted                  // the record became a tombstone
+	// OutcomeTouched: only the time that the source states, or validators of the server,
+	// are new. The log has no new entry.
 	OutcomeTouched
-	// OutcomeHistory: the Store has a later state, or the run has a later event of the
-	// id.
-	OutcomeHistory
-	// OutcomeDeferred: a task is stored, for this run or a later one. After the last
-	// attempt only another event makes it due again.
-	OutcomeDeferred
-	// OutcomeFailed: the bodies could not be fetched; a task is stored.
-	OutcomeFailed
-	// OutcomeParked: the last attempt failed; the task waits for an event that states
-	// something else.
-	OutcomeParked
-	// OutcomeGone: the last two attempts returned [websync.ErrGone]; a task records this
-	// until the source states something else.
+	OutcomeHistory  // the Catalog has a later state, or the run a later event of the id
+	OutcomeDeferred // a task is stored, for this run or a later one
+	OutcomeFailed   // the bodies could not be fetched; a task is stored
+	OutcomeParked   // the last attempt failed: the task waits for another statement
+	// OutcomeGone: the last two attempts returned [websync.ErrGone]. The record stays,
+	// unless Harvester.DeleteGone is set. The server is not asked again until the source
+	// states something else.
 	OutcomeGone
-	// OutcomeWithheld: the guard did not allow a deletion, or a body that equals too many
-	// others; a task is stored.
-	OutcomeWithheld
+	OutcomeWithheld // a guard withheld a deletion or a body; a task is stored
 
 	numOutcomes
 )
 
 var outcomes = [numOutcomes]string{"unchanged", "created", "updated", "deleted", "touched", "history", "deferred", "failed", "parked", "gone", "withheld"}
 
-// String returns the outcome in one lower-case word.
+// String returns the outcome as a lower-case word.
 func (o Outcome) String() string {
 	if o < numOutcomes {
 		return outcomes[o]
@@ -321,40 +287,34 @@ func (o Outcome) isLogged() bool {
 // MarshalText returns the same word.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// Hooks are called while a run goes on. Any of them may be nil. They are called from
-// several goroutines and block the engine while they run.
+// Hooks are called during a run, from several goroutines. The engine waits for them. Any
+// of them may be nil.
 type Hooks struct {
 	// Begin is called when a run begins, before it makes its claim, also for a Plan or an
 	// Audit. It returns the context of the run: ctx, or one derived from it. Attempt,
-	// Step, Commit and End get that context, or one derived from it.
+	// Step, Commit and End receive that context, or one derived from it.
 	Begin func(ctx context.Context, source string) context.Context
-	// End is called once for each Begin, when the run has ended, whatever ended it. The
-	// Report and the error are those that the run returns; if it panics the error says
-	// so. The context may have ended.
+	// End is called once for each Begin, when the run has ended, with the Report and the
+	// error that it returns, or an error if it panics. The context may have ended.
 	End func(ctx context.Context, r *Report, err error)
-	// Held is called when a run begins to wait for the claim of another holder: see
-	// Harvester.Wait. Err matches ErrHeld, and is a HeldError if the Store knows until
-	// when the claim stands.
+	// Held is called when a run begins to wait for the claim of another holder, with a
+	// HeldError: see Harvester.Wait.
 	Held func(source string, err error)
 	// Progress is called a few times a second at most, and at the end.
 	Progress func(Progress)
-	// Outcome is called for every event when its outcome is known. Err is the reason if
+	// Outcome is called for every event when its outcome is known. err is the reason if
 	// an attempt failed or a deletion is withheld.
 	Outcome func(source, id string, o Outcome, err error)
-	// Attempt is called after each request to the Fetcher, for lists and bodies alike,
-	// when the body of the answer has been read or is closed.
+	// Attempt is called after each request to the Fetcher, for lists and bodies, when the
+	// body of the answer has been read or is closed.
 	Attempt func(context.Context, AttemptInfo)
-	// Step is called after each part of the work of the stages plan and sweep.
-	Step func(context.Context, StepInfo)
-	// Commit is called after each Commit that succeeded.
-	Commit func(context.Context, CommitInfo)
-	// Finding is called for each departure of a document from its specification.
-	Finding func(source string, f websync.Finding)
-	// Problem is called for each document that could not be read or may have been missed.
-	Problem func(source string, err error)
+	Step    func(context.Context, StepInfo)        // after each part of plan and sweep
+	Commit  func(context.Context, CommitInfo)      // after each Update
+	Finding func(source string, f websync.Finding) // for each that Report.Findings counts
+	Problem func(source string, err error)         // also for those after the first 20
 }
 
-// JoinHooks returns Hooks that call those of all, in their order. Nil ones are left out.
+// JoinHooks returns Hooks that call those of all, in order. It omits nil ones.
 func JoinHooks(all ...*Hooks) *Hooks {
 	var joined Hooks
 	for _, h := range all {
@@ -430,18 +390,16 @@ type Progress struct {
 	Started time.Time
 	Dry     bool  // of a Plan or an Audit
 	Listed  int64 // events so far
-	// events of the whole pass, as far as the Source knows, and never fewer than Listed
-	// or Done; if 0, not known
-	Total int64
-	// resources whose bodies are being obtained or wait for it
-	Getting int64
+	Total   int64 // events of the whole pass, at least Listed and Done; 0 if not known
+	Getting int64 // resources whose bodies are being obtained, or wait for it
 	Done    int64 // events that are finished
 	Bytes   int64 // of bodies
-	// hosts that the Fetcher waits for, and until when; if zero, not known
+	// Waiting has the hosts that the Fetcher waits for, and until when; zero if that is
+	// not known.
 	Waiting map[string]time.Time
 }
 
-// Rate returns the number of finished events a second.
+// Rate returns how many events were finished a second.
 func (p Progress) Rate(now time.Time) float64 {
 	if d := now.Sub(p.Started).Seconds(); d > 0 {
 		return float64(p.Done) / d
@@ -458,9 +416,9 @@ func (p Progress) ETA(now time.Time) time.Duration {
 	return time.Duration(float64(p.Total-p.Done) / rate * float64(time.Second))
 }
 
-// An AttemptInfo is one request that has ended. Hooks.Attempt reports a request of the
-// engine or a Source to the Fetcher; a Fetcher may report each request that it makes for
-// that, such as those for redirects and robots.txt.
+// An AttemptInfo is one request that has ended. Hooks.Attempt reports requests of the
+// engine or a Source to the Fetcher. A Fetcher may report each request that it makes,
+// such as those for redirects and robots.txt.
 type AttemptInfo struct {
 	Source  string
 	List    bool   // a document of the Source, rather than a body
@@ -470,24 +428,24 @@ type AttemptInfo struct {
 	Attempt int    // of the Fetcher, from 1; if 0, all its attempts together
 	Status  int    // if 0, no answer
 	Bytes   int64  // of the body, as far as it was read; if a Fetcher reports it, as transferred
-	// from sending the request to the end of the body; of a request to the Fetcher, with
-	// the waits for the host
+	// Duration is from sending the request to the end of the body. In Hooks.Attempt it
+	// includes the waits for the host.
 	Duration time.Duration
 	Err      error // why there is no answer, or no whole body
 }
 
-// A StepInfo is a part of the work of a stage that has ended without an error. The stages
-// list and get have requests instead, and commit has Commits.
+// A StepInfo is a part of the work of the stage "plan" or "sweep" that has ended without
+// an error. Of "plan", some events were compared with the Catalog, or its records were
+// read for a snapshot; of "sweep", deletions were decided after a snapshot.
 type StepInfo struct {
-	Source string
-	// "plan": some events were compared with the Store, or what it holds was read for a
-	// snapshot; "sweep": deletions were decided after a complete snapshot
+	Source   string
 	Stage    string
 	Events   int // that were compared
 	Duration time.Duration
 }
 
-// A CommitInfo describes one Commit.
+// A CommitInfo describes one Update: how many entries of the log, changes without an
+// entry, stored tasks and ended tasks it has.
 type CommitInfo struct {
 	Source                     string
 	Puts, Touches, Tasks, Done int

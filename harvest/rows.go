@@ -12,41 +12,36 @@ import (
 )
 
 // Rows is a Source over a table of a database, or anything else that a program can list.
-// A run compares all rows with the records, so the table needs no record of its changes:
-// the Catalog keeps that, and any protocol can publish it.
+// A run compares all rows with the records: the Catalog keeps the history, so the table
+// need not.
 //
-// A run yields one complete snapshot: rows that are missing are deleted, within the
-// delete guard. If Query fails, the run ends with its error: the rows before it are kept,
-// and no missing one is deleted. Rows are taken as they come, however many there are, so
-// Query goes on while bytes are read: Open needs another connection to the database.
+// A run lists a complete snapshot: missing rows are deleted, within the delete guard. If
+// Query fails, the run ends with its error, keeps the rows before it, and deletes no
+// missing one. Query goes on while bytes are read: Open needs another connection to the
+// database.
 type Rows struct {
-	// Name is the Source's key in a Store. It is required.
+	// Name is the Key. It is required.
 	Name string
-
 	// Query yields all rows, in any order. An error is the last thing it yields. When ctx
 	// ends, so does Query. It is required.
 	Query func(ctx context.Context) iter.Seq2[Row, error]
 }
 
-// A Row is a resource. Its bytes are read when it is new, when Title, Type or Modified
-// differ from those of the last run or, without Modified, in each run; a few others are
-// read for [Harvester].Sample.
+// A Row is a resource. Its bytes are read when it is new, when Modified has changed or is
+// zero, and with [Harvester].Recheck.
 type Row struct {
 	ID    string // a URI; required
 	Title string
 	Type  string // media type of the bytes
-
-	// Modified is the time of the last change, and zero if it is not known. If nothing
-	// but Modified has changed, the log gets no entry.
+	// Modified is the time of the last change; zero if it is not known. If nothing else
+	// has changed, the log gets no entry.
 	Modified time.Time
-
-	// Deleted states that the resource is gone, at Modified, which must not be earlier
-	// than before. Unlike a row that is missing, it is no matter for Harvester.MaxDelete.
+	// Deleted states that the resource is gone since Modified, which must not be earlier
+	// than before. Harvester.MaxDelete does not limit this, MaxDeletes does.
 	Deleted bool
-
 	// Open opens the bytes. It is called from several goroutines, also after Query has
-	// ended. If it fails, that is a Problem, and the run deletes nothing that is missing;
-	// the next run tries again. If nil, the resource is a description only.
+	// ended. If it fails, that is a Problem: the run deletes no missing row, and the next
+	// one tries again. If nil, the resource is a description only.
 	Open func(ctx context.Context) (io.ReadCloser, error)
 }
 

@@ -95,6 +95,24 @@ func live(now table) table {
 	return live
 }
 
+// TestRowsType changes the type of a row, and nothing else.
+func TestRowsType(t *testing.T) {
+	row := harvest.Row{ID: "urn:row", Type: "text/plain", Modified: time.Unix(1_700_000_000, 0),
+		Open: func(context.Context) (io.ReadCloser, error) { return harvest.OpenBytes([]byte("text"))() }}
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New())}
+	src := &harvest.Rows{Name: "rows", Query: func(context.Context) iter.Seq2[harvest.Row, error] {
+		return func(yield func(harvest.Row, error) bool) { yield(row, nil) }
+	}}
+	for _, row.Type = range []string{"text/plain", "text/markdown"} {
+		_, err := h.Run(t.Context(), src)
+		require.NoError(t, err)
+		items, err := h.Catalog.Get(t.Context(), "rows", []string{"urn:row"})
+		require.NoError(t, err)
+		require.Equal(t, row.Type, items[0].Resource.Content.Type)
+		require.Equal(t, row.Type, items[0].Bodies[0].Link.Type)
+	}
+}
+
 // TestRowsHistory changes a table at random, and compares the Catalog with it after each
 // run. After a failed query each row is as it was or as it is now, and none is gone but
 // those that are marked.

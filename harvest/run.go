@@ -38,7 +38,7 @@ type run struct {
 
 	commits   *committer
 	worker    *worker // if nil, the run takes no tasks
-	workClaim *Claim  // of the worker, if that has a second claim
+	workClaim *claim  // of the worker, if that has a second claim
 	dry       *dryRun // if nil, this run writes
 
 	hasTasks atomic.Bool // the source has tasks, or may have
@@ -69,7 +69,7 @@ type run struct {
 // newRun returns a run over src. An error says what is missing or wrong in the settings;
 // the run has a report nevertheless.
 func newRun(h *Harvester, src Source) (*run, error) {
-	r := &run{h: h, catalog: h.Catalog, src: src, id: NewBatch("").ID, dry: h.dry, log: h.Log}
+	r := &run{h: h, catalog: h.Catalog, src: src, id: newBatch("").ID, dry: h.dry, log: h.Log}
 	r.report = &Report{Started: time.Now().UTC(), AcceptSkipped: h.AcceptSkipped, Dry: h.dry != nil, Requests: map[int]int64{}, Problems: []Failure{},
 		Failures: []Failure{}}
 	switch {
@@ -151,17 +151,17 @@ func (r *run) isFuture(t websync.Datetime) bool {
 	return now != 0 && !t.IsZero() && t.UTC().Time().Unix() > now+24*60*60
 }
 
-func (r *run) newBody(ctx context.Context) (BodyWriter, error) {
+func (r *run) newBody(ctx context.Context) (pendingBody, error) {
 	defer r.ours()
 	if r.h.Bodies == VerifyBodies {
 		return newSink(), nil
 	}
-	return r.catalog.NewBody(ctx)
+	return r.catalog.newBody(ctx)
 }
 
 // recordsOf returns the records of ids, one for each.
 func (r *run) recordsOf(ctx context.Context, ids []string) ([]Record, error) {
-	records, err := r.catalog.Lookup(ctx, r.key, ids)
+	records, err := r.catalog.lookup(ctx, r.key, ids)
 	if err != nil {
 		return nil, &StoreError{err}
 	}

@@ -169,7 +169,7 @@ func (p *pipe) compare(s *slot) {
 
 // endSample adds what the snapshot has shown of the source's statements to the batch that
 // ends it.
-func (p *pipe) endSample(b *Batch) {
+func (p *pipe) endSample(b *batch) {
 	c := p.snap.sample
 	if c == nil || c.now == c.before {
 		return

@@ -15,10 +15,10 @@ import (
 // ids share both, one of them is looked up in the Store, or is not deleted until a later
 // listing; none is deleted by mistake. One different state in 2 billion is mistaken for
 // the same, until a later listing. The seed differs from table to table, so that another
-// listing has other collisions; only those of a Fingerprint, one in 10^19 pairs of ids
+// listing has other collisions; only those of a recordPrint, one in 10^19 pairs of ids
 // and one in 10^16 states, are the same in all of them.
 type seenTable struct {
-	key    FingerprintKey // of the Store
+	key    printKey // of the Store
 	seed   maphash.Seed
 	slots  []seenSlot
 	count  int   // records
@@ -44,7 +44,7 @@ const (
 )
 
 // newSeenTable returns a table for n records of a Store with this key.
-func newSeenTable(key FingerprintKey, n int64) *seenTable {
+func newSeenTable(key printKey, n int64) *seenTable {
 	return &seenTable{key: key, seed: maphash.MakeSeed(), slots: make([]seenSlot, (min(max(n, 16), maxSeen)*4+2)/3)}
 }
 
@@ -54,7 +54,7 @@ const maxSeen = 1 << 30
 // hash returns the hash of an id in this table.
 func (t *seenTable) hash(id string) uint64 { return t.mix(t.key.id(id)) }
 
-// mix returns the hash in this table of an id whose Fingerprint has this ID.
+// mix returns the hash in this table of an id whose recordPrint has this ID.
 func (t *seenTable) mix(id uint64) uint64 { return maphash.Comparable(t.seed, id) }
 
 // find returns the slot of the id with this hash, or the free slot where it belongs, and
@@ -85,7 +85,7 @@ func (t *seenTable) load(batch []*slot) {
 	}
 }
 
-// add enters the record whose Fingerprint has this ID, and reports whether there was room
+// add enters the record whose recordPrint has this ID, and reports whether there was room
 // for it. State is what stateOf returns.
 func (t *seenTable) add(id uint64, state uint32) bool {
 	s, tag := t.find(t.mix(id))
@@ -159,7 +159,7 @@ func (t *seenTable) state(ev *Event, stated uint64, content bool) uint32 {
 	return t.stateOf(t.key.state(stated, cmp.Or(ev.Listed, ev.Resource.Modified)), content)
 }
 
-// stateOf returns a hash without seenBit of the State of a Fingerprint; 0 if the record
+// stateOf returns a hash without seenBit of the State of a recordPrint; 0 if the record
 // must be looked up. Content reports whether the record has its content.
 func (t *seenTable) stateOf(state uint64, content bool) uint32 {
 	if state == 0 {

@@ -7,7 +7,7 @@ import (
 
 // sipHash returns SipHash-2-4 of s (Aumasson and Bernstein, 2012): without the key nobody
 // can make strings that collide.
-func sipHash(key *FingerprintKey, s string) uint64 {
+func sipHash(key *printKey, s string) uint64 {
 	k0, k1 := binary.LittleEndian.Uint64(key[:]), binary.LittleEndian.Uint64(key[8:])
 	a, b, c, d := k0^0x736f6d6570736575, k1^0x646f72616e646f6d, k0^0x6c7967656e657261, k1^0x7465646279746573
 	last := uint64(len(s)) << 56

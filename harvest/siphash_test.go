@@ -8,7 +8,7 @@ import (
 
 // The example of the paper, appendix A: key and input are the bytes 0, 1, 2 …
 func TestSipHash(t *testing.T) {
-	var key FingerprintKey
+	var key printKey
 	for i := range key {
 		key[i] = byte(i)
 	}
@@ -19,6 +19,6 @@ func BenchmarkSipHash(b *testing.B) {
 	const id = "https://www.example.org/catalogue/items/0000000000000/document.html"
 	b.SetBytes(int64(len(id)))
 	for i := range b.N {
-		sipHash(&FingerprintKey{byte(i)}, id)
+		sipHash(&printKey{byte(i)}, id)
 	}
 }

@@ -32,8 +32,8 @@ type slot struct {
 
 	// plan or get
 	decision
-	bodies []BodyWriter
-	done   *TaskRef // the task that is carried out or ended
+	bodies []pendingBody
+	done   *taskRef // the task that is carried out or ended
 	err    error    // of a failure
 	rests  bool     // the task of its id stays as it is
 	stuck  bool     // it failed and cannot be tried again: no checkpoint passes it

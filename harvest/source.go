@@ -14,30 +14,30 @@ import (
 )
 
 // A Source is one set of resources: one sitemap, one feed, one Capability List, one
-// directory. It turns the publisher's documents into events. The package documentation
-// lists the rules that Sources keep.
+// directory. The package documentation has the rules for Sources.
 //
-// A Source may have three more methods. Check() error returns what is wrong with its
-// settings; the engine calls it first. Root() string returns the URL that the user gave,
-// whose host may have a private address; without it the Key is that URL, if it is one.
-// TwoLists() bool reports whether its log and its snapshots are two lists, each of which
-// states a time of its own for one change. Then a time is compared with the last one of
-// the same list: Event.Listed, of an entry of a snapshot, with Stated.Modified, and the
-// Modified of all others with Stated.At.
+// A Source may have three more methods:
+//
+//   - Check() error returns what is wrong with its settings. The engine calls it first.
+//   - Root() string returns the URL that the user gave, whose host may have a private
+//     address. Without it the Key is that URL, if it is one.
+//   - TwoLists() bool reports whether its log and its snapshots are two lists with times
+//     of their own for one change, such as a feed beside a sitemap. A time is then
+//     compared with the last one of the same list, in which any other time states a
+//     change: that is Stated.Modified for an Event.Listed, and Stated.At for all other
+//     times.
 type Source interface {
-	// Key is the source's stable identity in a Store. It is given by the user and
+	// Key is the source's stable identity in a Catalog. It is given by the user and
 	// defaults to the URL.
 	Key() string
-
-	// Events yields everything, or what changed since run.From, oldest first. A yielded
-	// error is the last thing yielded. When ctx ends, Events yields the context's error.
-	// It holds no connection, lock or cursor while yield runs, because yield may block
-	// for days.
+	// Events yields everything, or what changed since run.From, oldest first. An error is
+	// the last thing it yields. When ctx ends, it yields the context's error. It holds no
+	// connection, lock or cursor while yield runs: yield may block for days.
 	Events(ctx context.Context, run *Run) iter.Seq2[Event, error]
 }
 
-// Host returns the host of a Source: scheme, name and port of the URL that the user gave.
-// If there is no such URL, it is the Key.
+// Host returns scheme, name and port of the URL that the user gave for a Source, or the
+// Key if there is no such URL.
 func Host(src Source) string {
 	u, err := url.Parse(rootOf(src))
 	if err != nil || u.Host == "" {
@@ -51,65 +51,46 @@ func Host(src Source) string {
 // without a URL. The engine calls Get from several goroutines.
 type Getter interface {
 	Source
-
-	// Get obtains the bodies of job.Resource and hands them to job.Keep or job.Reuse.
-	// job.Came opens the bytes that came with the event. job.Content does what the engine
-	// does for a Source that is no Getter. job.Obtain fetches a link and keeps it as a
-	// body. Get may change job.Resource, apart from its ID, according to the bytes. It
-	// returns one of five answers:
+	// Get obtains the bodies of job.Resource by the methods of job. It may change
+	// job.Resource, except its ID, according to the bytes. It returns
 	//
 	//   - nil: the resource has the bodies that were kept or reused, and no others. They
-	//     become visible all at once.
-	//   - nil after job.ReuseAll: nothing is new. The resource keeps the bodies that the
-	//     Store holds.
-	//   - An error that matches websync.ErrGone: the resource no longer exists. Its text
-	//     is the evidence, for example fmt.Errorf("the index of %s omits it: %w",
-	//     package, websync.ErrGone). It counts as a failed attempt. If the last two of
-	//     Harvester.Attempts return it, the resource is gone: it is counted in Left.Gone,
-	//     no longer asked for, and deleted if Harvester.DeleteGone is set.
-	//   - An error that matches ErrNotYet, for example that of job.NotYet: try later. It
-	//     does not count as a failed attempt, and never parks the task. The next run
-	//     tries again or, if RetryAfter finds a time in the error, the first run after
-	//     that time.
-	//   - Any other error, or a panic: the attempt failed. The record and its bodies stay,
+	//     become visible all at once. After job.ReuseAll it keeps those that it had.
+	//   - an error that matches websync.ErrGone: the resource no longer exists, for the
+	//     reason in the error's text. It counts as a failed attempt. If the last two of
+	//     Harvester.Attempts return it, the resource is gone: see OutcomeGone.
+	//   - an error that matches ErrNotYet, such as that of job.NotYet: the next run tries
+	//     again or, if RetryAfter finds a time in the error, the first run after that. It
+	//     does not count as a failed attempt.
+	//   - any other error, or panics: the attempt failed. The record and its bodies stay,
 	//     and a task is stored to try again, not before the time that RetryAfter finds in
-	//     the error.
-	//     After Harvester.Attempts the task is parked.
+	//     the error. After Harvester.Attempts the task is parked.
 	Get(ctx context.Context, job *Job) error
 }
 
-// A Run is what the engine gives a Source for one pass. The engine sets every field; a
-// program that calls Events itself may leave any of them zero, so a Source takes its Run
-// from WithDefaults.
+// A Run is what the engine gives a Source for one pass, with every field set. A program
+// that calls Events may leave any of them zero, so a Source uses its Run WithDefaults.
 type Run struct {
 	// From is where the last run ended; zero means from the beginning.
 	From Checkpoint
-
 	// Full asks for a pass from the beginning. From is zero, and the Source uses nothing
 	// that earlier runs kept.
 	Full bool
-
-	// Fetcher gets documents, and the engine counts the requests. If nil, every Fetch
-	// returns an error.
+	// Fetcher gets documents. If nil, every Fetch returns an error.
 	Fetcher Fetcher
-
 	// Report receives departures of the documents from their specifications. It may be
 	// called from several goroutines. If nil, they are dropped.
 	Report func(websync.Finding)
-
-	// Expect receives the number of events of the whole pass, as soon as the Source knows
+	// Expect receives the number of events of the whole pass as soon as the Source knows
 	// it, and again if it knows better. If nil, it is dropped.
 	Expect func(total int64)
-
-	// Document receives each document that lists resources of a complete snapshot, when it
-	// was read to its end, before the SnapshotEnd. The engine compares it with the same
-	// document of the last complete snapshot. If nil, it is dropped.
+	// Document receives each document that lists resources of a complete snapshot, once
+	// it is read to its end and before the SnapshotEnd. The engine compares it with that
+	// of the last complete snapshot. If nil, it is dropped.
 	Document func(ListedDocument)
-
-	// Sample is Harvester.Sample. A Source that does not ask for a document because of
-	// what another one states of it asks for a sample of such documents: see SampleSize.
+	// Sample is Harvester.Sample. Of the documents that seem unchanged because another
+	// one states so, a Source asks for a sample: see SampleSize.
 	Sample int
-
 	// Log receives what a Source logs. If nil, nothing is logged.
 	Log *slog.Logger
 }
@@ -117,10 +98,8 @@ type Run struct {
 // SampleSize returns how many of n documents that seem unchanged a Source asks for.
 func (r *Run) SampleSize(n int) int { return int(min(sampleSize(r.Sample, int64(n)), int64(n))) }
 
-// WithDefaults returns a copy of r in which Fetcher, Report, Expect, Document and Log are
-// not nil.
-// In place of a missing one it sets one that does nothing; the Fetch of such a
-// Fetcher returns an error. A nil r counts as a zero Run.
+// WithDefaults returns a copy of r in which no Fetcher, function or Log is nil: those
+// that it sets do what the fields say for nil. A nil r counts as a zero Run.
 func (r *Run) WithDefaults() *Run {
 	var run Run
 	if r != nil {
@@ -150,7 +129,7 @@ type noFetcher struct{ err error }
 func (f noFetcher) Fetch(context.Context, *Request) (*Response, error) { return nil, f.err }
 
 // Of returns a Source that yields the given events in each pass, whatever the checkpoint.
-// It serves tests, and it fills a Store by hand.
+// It is for tests, and fills a Catalog by hand.
 func Of(key string, events ...Event) Source { return &fixed{key, events} }
 
 type fixed struct {

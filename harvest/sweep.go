@@ -60,7 +60,7 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 // fill makes a table for about size records and enters all of them. It reports whether
 // they fit. Records with a task are to be looked up.
 func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled bool, err error) {
-	records, err := p.catalog.Fingerprints(ctx, p.key)
+	records, err := p.catalog.fingerprints(ctx, p.key)
 	if err != nil {
 		return false, &StoreError{err}
 	}
@@ -92,7 +92,7 @@ func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 		return &sourceError{errors.New("the source ended a snapshot that it did not begin")}
 	}
 	p.skip(s)
-	w := &sweeper{pipe: p, snap: snap, documents: p.docs.take(), end: &s.ev, batch: NewBatch(p.key)}
+	w := &sweeper{pipe: p, snap: snap, documents: p.docs.take(), end: &s.ev, batch: newBatch(p.key)}
 	if (s.ev.Complete || s.ev.Whole) && !p.broken && !p.stuck {
 		began := time.Now()
 		if err := w.sweep(ctx); err != nil {
@@ -119,7 +119,7 @@ type sweeper struct {
 	documents []ListedDocument
 	end       *Event
 	why       *GuardError // why deletions are withheld; if nil, they are carried out
-	batch     *Batch
+	batch     *batch
 }
 
 // sweep deletes the records that a complete snapshot did not list, and ends the tasks
@@ -173,16 +173,16 @@ func (w *sweeper) sweepRecords(ctx context.Context) error {
 // isGone reports whether the snapshot deletes a record: it does not list the record,
 // which was there before it began and has not changed after the moment it describes. A
 // record is not gone if a task that the snapshot does not end has a later state of it.
-func (w *sweeper) isGone(rec *Brief, waiting *Task) bool {
+func (w *sweeper) isGone(rec *brief, waiting *Task) bool {
 	return rec.Live() && rec.Seq <= w.snap.last && !w.snap.stands(w.believed(rec.Stated.time())) && !w.snap.table.seen(rec.ID) &&
 		(waiting == nil || waiting.Kind == TaskWithheld || waiting.lags() || w.ends(w.snap, waiting))
 }
 
 // eachGone calls f with every record that is gone, and with its task; nil if it has none.
-func (w *sweeper) eachGone(ctx context.Context, f func(rec *Brief, waiting *Task) error) error {
+func (w *sweeper) eachGone(ctx context.Context, f func(rec *brief, waiting *Task) error) error {
 	tasks := w.taskCursor(ctx)
 	defer tasks.stop()
-	for rec, err := range w.catalog.Briefs(ctx, w.key, "") {
+	for rec, err := range w.catalog.briefs(ctx, w.key, "") {
 		if err != nil {
 			return &StoreError{err}
 		}
@@ -204,7 +204,7 @@ func (w *sweeper) count(ctx context.Context, l *lost) error {
 	if w.snap.table.allSeen() {
 		return nil
 	}
-	return w.eachGone(ctx, func(rec *Brief, _ *Task) error {
+	return w.eachGone(ctx, func(rec *brief, _ *Task) error {
 		l.add(rec)
 		return nil
 	})
@@ -220,7 +220,7 @@ func (w *sweeper) removeGone(ctx context.Context) error {
 		defer func() { ids = ids[:0]; clear(waiting) }()
 		return w.removeAll(ctx, ids, waiting)
 	}
-	err := w.eachGone(ctx, func(rec *Brief, task *Task) error {
+	err := w.eachGone(ctx, func(rec *brief, task *Task) error {
 		if ids = append(ids, rec.ID); task != nil {
 			held := *task
 			waiting[rec.ID] = &held
@@ -247,7 +247,7 @@ func (w *sweeper) removeAll(ctx context.Context, ids []string, waiting map[strin
 	}
 	for i := range records {
 		rec := &records[i]
-		if b := rec.Brief(); !w.isGone(&b, waiting[ids[i]]) {
+		if b := rec.brief(); !w.isGone(&b, waiting[ids[i]]) {
 			continue
 		}
 		w.remove(rec, waiting[ids[i]])
@@ -263,8 +263,8 @@ func (w *sweeper) remove(rec *Record, waiting *Task) {
 	id := rec.Resource.ID
 	if w.why == nil {
 		next := unlisted(rec, w.snap.moment())
-		w.batch.Puts = append(w.batch.Puts, Change{Base: rec.Seq, Record: next})
-		w.batch.Done = append(w.batch.Done, TaskRef{ID: id})
+		w.batch.Puts = append(w.batch.Puts, change{Base: rec.Seq, Record: next})
+		w.batch.Done = append(w.batch.Done, taskRef{ID: id})
 		w.dry.report(Decision{ID: id, Outcome: OutcomeDeleted, Held: rec})
 		return
 	}
@@ -310,7 +310,7 @@ func (w *sweeper) endTasks(ctx context.Context, tasks []Task) error {
 	}
 	for i := range tasks {
 		if w.end.Complete || !records[i].Live() {
-			w.batch.Done = append(w.batch.Done, TaskRef{ID: ids[i], N: tasks[i].N})
+			w.batch.Done = append(w.batch.Done, taskRef{ID: ids[i], N: tasks[i].N})
 		}
 	}
 	return w.flushFull(ctx)
@@ -339,30 +339,30 @@ func (w *sweeper) flush(ctx context.Context) error {
 	for _, c := range applied {
 		w.outcome(c.Record.Resource.ID, OutcomeDeleted, nil)
 	}
-	w.batch = NewBatch(w.key)
+	w.batch = newBatch(w.key)
 	return err
 }
 
 // set sets a value of the State, in JSON. It consists of numbers, times and strings.
-func (b *Batch) set(key string, value any) {
+func (b *batch) set(key string, value any) {
 	if b.State == nil {
 		b.State = map[string][]byte{}
 	}
 	b.State[key], _ = json.Marshal(value)
 }
 
-func (b *Batch) empty() bool {
+func (b *batch) empty() bool {
 	return b.Checkpoint == nil && len(b.Puts)+len(b.Touches)+len(b.Tasks)+len(b.Done)+len(b.State) == 0
 }
 
 // without removes the changes and the ends of tasks of these ids.
-func (b *Batch) without(ids []string) {
+func (b *batch) without(ids []string) {
 	out := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		out[id] = true
 	}
-	b.ID = NewBatch("").ID
-	changes := func(c Change) bool { return out[c.Record.Resource.ID] }
+	b.ID = newBatch("").ID
+	changes := func(c change) bool { return out[c.Record.Resource.ID] }
 	b.Puts, b.Touches = slices.DeleteFunc(b.Puts, changes), slices.DeleteFunc(b.Touches, changes)
-	b.Done = slices.DeleteFunc(b.Done, func(t TaskRef) bool { return out[t.ID] })
+	b.Done = slices.DeleteFunc(b.Done, func(t taskRef) bool { return out[t.ID] })
 }

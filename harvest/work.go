@@ -89,7 +89,7 @@ func newWorker(r *run, number int) *worker {
 }
 
 // claimWork claims the first number that no other worker of the source holds.
-func (r *run) claimWork(ctx context.Context) (*Claim, error) {
+func (r *run) claimWork(ctx context.Context) (*claim, error) {
 	for n := range maxWorkers {
 		claim, err := r.claim(ctx, workName(r.key, n))
 		if errors.Is(err, ErrHeld) {
@@ -104,7 +104,7 @@ func (r *run) claimWork(ctx context.Context) (*Claim, error) {
 // workBeside is work under a second claim, while the run also holds that of the source.
 // If no task is due, it does nothing.
 func (r *run) workBeside(ctx context.Context) error {
-	tasks, err := r.catalog.Due(ctx, r.key, r.dueNow(), 1)
+	tasks, err := r.catalog.due(ctx, r.key, r.dueNow(), 1)
 	if err != nil || len(tasks) == 0 {
 		return err
 	}
@@ -112,7 +112,7 @@ func (r *run) workBeside(ctx context.Context) error {
 		return err
 	}
 	r.goBeside(ctx, func(ctx context.Context) {
-		r.keepClaim(ctx, func(ctx context.Context) error { return r.catalog.Renew(ctx, r.workClaim) })
+		r.keepClaim(ctx, func(ctx context.Context) error { return r.catalog.renew(ctx, r.workClaim) })
 	})
 	return r.work(ctx)
 }
@@ -245,7 +245,7 @@ func (w *worker) find(ctx context.Context, others handList, mine []byte, n int) 
 		w.mu.Lock()
 		left := maps.Clone(w.left)
 		w.mu.Unlock()
-		tasks, err := r.catalog.Due(ctx, r.key, r.dueNow(), n+len(inHand)+len(left))
+		tasks, err := r.catalog.due(ctx, r.key, r.dueNow(), n+len(inHand)+len(left))
 		if err != nil {
 			return nil, &StoreError{err}
 		}
@@ -282,7 +282,7 @@ func (w *worker) dropDead(ctx context.Context, others handList) (dropped bool, e
 			continue
 		}
 		if err == nil {
-			err = w.run.catalog.Release(ctx, claim)
+			err = w.run.catalog.release(ctx, claim)
 		}
 		if err != nil {
 			return false, &StoreError{err}

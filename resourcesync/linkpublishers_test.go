@@ -62,7 +62,7 @@ func linkedSite(s *linkStage, n int) sourcetest.Site {
 	return site
 }
 
-// allBodies returns what a Store holds, in the form of linkStage.truth.
+// allBodies returns what a Catalog holds, in the form of linkStage.truth.
 func allBodies(t *testing.T, store *harvest.Catalog) map[string]string {
 	all := make(map[string]string)
 	for rec, err := range store.Records(t.Context(), testkit.Src, "") {

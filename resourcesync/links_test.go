@@ -105,9 +105,7 @@ func (l *linked) live() map[string]string {
 
 func (l *linked) record(path string) harvest.Record {
 	l.Helper()
-	records, err := l.store.Lookup(l.Context(), sourceURL, []string{absolute(path)})
-	require.NoError(l, err)
-	return records[0]
+	return testkit.RecordOf(l, l.store, sourceURL, absolute(path))
 }
 
 // negotiating is a hook that answers for the generic URI res1 by the Accept header.

@@ -22,6 +22,7 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/internal/racing"
+	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/resourcesync"
 )
 
@@ -185,10 +186,9 @@ func audit(t *testing.T, p *publisher, store *harvest.Catalog, site sourcetest.S
 		case harvest.OutcomeDeleted:
 			delete(then, name)
 		case harvest.OutcomeHistory: // before the state that a task stands for
-			tasks, err := store.LookupTasks(t.Context(), sourceURL, []string{d.ID})
-			require.NoError(t, err)
-			if tasks[0].Source != "" && tasks[0].Kind == harvest.TaskGet {
-				then[name] = md5Of(tasks[0].Resource.Content.Digests)
+			task := testkit.TaskOf(t, store, sourceURL, d.ID)
+			if task.Source != "" && task.Kind == harvest.TaskGet {
+				then[name] = md5Of(task.Resource.Content.Digests)
 			}
 		case harvest.OutcomeUnchanged:
 			if d.Resource == nil { // a deletion, of a task

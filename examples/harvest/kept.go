@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/websync-go/websync"
 )
 
 // An indexLine is one line of INDEX.
@@ -158,13 +160,14 @@ type holding struct{ known, live bool }
 func (l *lookup) find(ctx context.Context, sources, ids []string) ([]holding, error) {
 	found := make([]holding, len(ids))
 	for _, source := range sources {
-		records, err := l.store.Lookup(ctx, source, ids)
+		items, err := l.store.Get(ctx, source, ids)
 		if err != nil {
 			return nil, err
 		}
-		for i := range records {
-			found[i].known = found[i].known || records[i].Known()
-			found[i].live = found[i].live || records[i].Live()
+		for i := range items {
+			known := items[i].Resource.ID != ""
+			found[i].known = found[i].known || known
+			found[i].live = found[i].live || known && items[i].Kind != websync.Deleted
 		}
 	}
 	return found, nil

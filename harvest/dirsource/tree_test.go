@@ -128,9 +128,7 @@ func (x *tree) bytes(rec *harvest.Record) string {
 // record returns what the Store holds of a file.
 func (x *tree) record(name string) harvest.Record {
 	x.Helper()
-	records, err := x.store.Lookup(context.Background(), x.src.Key(), []string{base + name})
-	require.NoError(x, err)
-	return records[0]
+	return testkit.RecordOf(x, x.store, x.src.Key(), base+name)
 }
 
 // log returns how many entries the log has.

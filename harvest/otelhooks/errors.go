@@ -24,8 +24,6 @@ var words = []struct {
 	{harvest.ErrFenced, "fenced"},
 	{harvest.ErrNewer, "newer"},
 	{harvest.ErrCorrupt, "corrupt"},
-	{harvest.ErrNoBody, "no_body"},
-	{harvest.ErrBatch, "batch"},
 	{harvest.ErrNotYet, "not_yet"},
 	{harvest.ErrForbidden, "forbidden"},
 	{websync.ErrMismatch, "mismatch"},

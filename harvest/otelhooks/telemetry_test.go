@@ -241,8 +241,9 @@ func TestStatusOfARun(t *testing.T) {
 		"well":      {word: "", status: codes.Unset},
 		"not found": {arrange: func(w *world) { w.h.Fetcher = nowhere{} }, word: "404", status: codes.Error},
 		"held": {arrange: func(w *world) {
-			_, err := w.h.Catalog.Claim(w.Context(), "source/"+source, time.Hour)
+			_, release, err := w.h.Catalog.Hold(w.Context(), "source/"+source, time.Hour)
 			require.NoError(w, err)
+			w.Cleanup(release)
 		}, word: "held", status: codes.Unset},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,33 +2,11 @@ package pgstore
 
 import (
 	"testing"
-	"time"
-
-	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/storetest"
-	"github.com/websync-go/websync/internal/catalogsuite"
 	"github.com/websync-go/websync/internal/pgtest"
 )
-
-func TestCatalog(t *testing.T) {
-	dsn := pgtest.Server(t)
-	open := func(t testing.TB, now func() time.Time) catalogsuite.Store {
-		s := reopen(t, dsn, pgtest.Schema(t, dsn))
-		s.Now = now
-		return s
-	}
-	catalogsuite.Run(t, catalogsuite.Options{
-		Open:      func(t testing.TB) catalogsuite.Store { return open(t, nil) },
-		OpenClock: open,
-		Reopen: func(t testing.TB, s catalogsuite.Store) catalogsuite.Store {
-			old := s.(*catalog)
-			require.NoError(t, old.Close())
-			return reopen(t, dsn, old.db.schema)
-		},
-	})
-}
 
 func TestStore(t *testing.T) {
 	dsn := pgtest.Server(t)

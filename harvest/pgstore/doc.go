@@ -68,9 +68,10 @@
 //
 // # Round trips
 //
-// A Commit of new records takes four round trips to the server, one of changed records
-// five, whatever its size, a Lookup three, and a page of up to 256 items four, the last
-// of which nobody waits for. All plans use indexes, so the tables need not be analysed
+// A batch of new records takes four round trips to the server, one of changed records
+// five, whatever its size, a lookup three, or four at first, and a page of up to 256
+// items four, the last of which nobody waits for: one more each after Compact has
+// renumbered what they read. All plans use indexes, so the tables need not be analysed
 // first.
 //
 // # Bodies

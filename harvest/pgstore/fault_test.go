@@ -18,6 +18,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/pgtest"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 var errCut = errors.New("the connection was cut")
@@ -164,46 +165,62 @@ func TestLostInCommit(t *testing.T) {
 	for name, after := range map[string]bool{"before": false, "after": true} {
 		t.Run(name, func(t *testing.T) {
 			s, network := throughNetwork(t, dsn, pgtest.Schema(t, dsn), 0)
+			beside := reopen(t, dsn, s.db.schema)
 			losses := 0
 			lose := func(what string, call func() error) {
 				t.Helper()
-				left := 2 // losses in a row
+				commits := 0
 				network.cutAtCommit(func(sent bool) bool {
-					if sent != after || left == 0 {
+					if sent != after {
 						return false
 					}
-					left--
+					if commits++; commits%3 == 0 { // after two losses in a row
+						return false
+					}
 					losses++
 					return true
 				})
 				require.NoError(t, call(), what)
 				network.cutAtCommit(nil)
 			}
-			var c *harvest.Claim
-			lose("Claim", func() (err error) {
-				c, err = s.Claim(t.Context(), "source/a", time.Hour)
-				return err
+			for i := range 3 {
+				lose("Update", func() error { return s.db.Update(t.Context(), countUp) })
+				assert.Equal(t, strconv.Itoa(i+1), count(t, s))
+			}
+			lose("Update", func() error {
+				return s.db.Update(t.Context(), func(tx harvest.Tx) error { return tx.Delete(counter) })
 			})
-			assert.EqualValues(t, 1, c.Epoch)
-			lose("Renew", func() error { return s.Renew(t.Context(), c) })
+			assert.Empty(t, count(t, s))
 			for i := range 3 {
 				lose("Swap", func() error {
 					return s.Swap(t.Context(), "k", []byte(strconv.Itoa(i))[:min(i, 1)], []byte(strconv.Itoa(i+1)))
 				})
 			}
 			for _, id := range []string{"1", "2", "3"} {
-				lose("Commit", func() error {
-					b := batchOf(t, s, []string{id})
-					b.ID = [16]byte{} // the Store can't know it by this
-					conflicts, err := s.Commit(t.Context(), c, b)
-					assert.Empty(t, conflicts)
-					return err
+				lose("Fill", func() error {
+					testkit.Fill(t, s.Catalog, "a", []string{"the body of " + id}, websync.Item{
+						Resource: websync.Resource{ID: id},
+						Bodies:   []websync.Body{{Name: "content", Key: websync.SHA256([]byte("the body of " + id))}},
+					})
+					return nil
 				})
 			}
-			lose("Release", func() error { return s.Release(t.Context(), c) })
-			_, err := s.Claim(t.Context(), "source/a", time.Hour)
+			var held context.Context
+			var release func()
+			lose("Hold", func() (err error) {
+				held, release, err = s.Hold(t.Context(), "a", 4*time.Second)
+				return err
+			})
+			lose("Hold, renewing", func() error {
+				until := heldUntil(t, beside, "a")
+				require.Eventually(t, func() bool { return heldUntil(t, beside, "a").After(until) }, time.Minute, 10*time.Millisecond)
+				return held.Err()
+			})
+			lose("release", func() error { release(); return nil })
+			_, release, err := s.Hold(t.Context(), "a", time.Hour)
 			require.NoError(t, err)
-			assert.Greater(t, losses, 8)
+			release()
+			assert.GreaterOrEqual(t, losses, 16)
 			head, err := s.Head(t.Context())
 			require.NoError(t, err)
 			assert.EqualValues(t, 3, head.Last)
@@ -211,6 +228,39 @@ func TestLostInCommit(t *testing.T) {
 			inspect(t, s)
 		})
 	}
+}
+
+// counter is no key of a Catalog.
+var counter = []byte("x")
+
+// countUp adds one to the counter.
+func countUp(tx harvest.Tx) error {
+	value, err := tx.Get(counter)
+	if err != nil {
+		return err
+	}
+	n, _ := strconv.Atoi(string(value)) // 0 if there is none
+	return tx.Set(counter, []byte(strconv.Itoa(n+1)))
+}
+
+// count returns the value of the counter.
+func count(t testing.TB, s *catalog) (value string) {
+	t.Helper()
+	require.NoError(t, s.db.View(t.Context(), func(r harvest.Reader) error {
+		b, err := r.Get(counter)
+		value = string(b)
+		return err
+	}))
+	return value
+}
+
+// heldUntil returns when the claim of name expires, which another holds.
+func heldUntil(t testing.TB, s *catalog, name string) time.Time {
+	t.Helper()
+	_, _, err := s.Hold(t.Context(), name, time.Hour)
+	held, ok := errors.AsType[*harvest.HeldError](err)
+	require.True(t, ok, err)
+	return held.Expires
 }
 
 // A call goes on after an outage that is shorter than Retry. A longer one is an error,

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/pgtest"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // A Store notices what another one appends to the log, also after it has lost the
@@ -17,8 +19,6 @@ func TestNotified(t *testing.T) {
 	dsn := pgtest.Server(t)
 	waiting := reopen(t, dsn, pgtest.Schema(t, dsn))
 	other := reopen(t, dsn, waiting.db.schema)
-	c, err := other.Claim(t.Context(), "source/a", time.Hour)
-	require.NoError(t, err)
 	waiting.LogChanged()
 	for _, id := range []string{"1", "2", "3"} {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -26,8 +26,7 @@ func TestNotified(t *testing.T) {
 		listening := "select pid from pg_stat_activity where query = 'listen " + waiting.db.channel + "'"
 		require.Eventually(t, func() bool { return len(pgtest.Ask(t, dsn, listening)) == 1 }, time.Minute, time.Millisecond)
 		changed := waiting.LogChanged()
-		_, err := other.Commit(ctx, c, batchOf(t, other, []string{id}))
-		require.NoError(t, err)
+		testkit.Fill(t, other.Catalog, "a", nil, websync.Item{Resource: websync.Resource{ID: id}})
 		select {
 		case <-changed:
 		case <-ctx.Done():

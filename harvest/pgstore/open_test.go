@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -126,7 +125,7 @@ func TestReadOnly(t *testing.T) {
 				value, err := r.State(t.Context(), "k")
 				require.NoError(t, err)
 				assert.Equal(t, "v", string(value))
-				_, err = r.Claim(t.Context(), "c", time.Minute)
+				err = r.Swap(t.Context(), "k", []byte("v"), []byte("w"))
 				require.Error(t, err)
 				assert.Regexp(t, test.write, err.Error())
 			}

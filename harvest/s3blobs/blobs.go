@@ -59,10 +59,41 @@ func (b *Blobs) OpenBlob(ctx context.Context, name string) (io.ReadSeekCloser, e
 	if err != nil {
 		return nil, b.wrap("open", name, err)
 	}
-	if _, err := object.Stat(); err != nil {
+	info, err := object.Stat()
+	if err != nil {
 		return nil, errors.Join(b.wrap("open", name, err), object.Close())
 	}
-	return object, nil
+	return &reader{Object: object, size: info.Size}, nil
+}
+
+// A reader reads an object. Seek may go beyond the end, which that of a minio.Object may
+// not.
+type reader struct {
+	*minio.Object
+	size, at int64
+}
+
+func (r *reader) Read(p []byte) (int, error) {
+	if r.at >= r.size {
+		return 0, io.EOF
+	}
+	n, err := r.Object.Read(p)
+	r.at += int64(n)
+	return n, err
+}
+
+func (r *reader) Seek(offset int64, whence int) (int64, error) {
+	switch whence {
+	case io.SeekCurrent:
+		offset += r.at
+	case io.SeekEnd:
+		offset += r.size
+	}
+	if _, err := r.Object.Seek(min(offset, r.size), io.SeekStart); err != nil {
+		return 0, err
+	}
+	r.at = offset
+	return offset, nil
 }
 
 // RemoveBlob implements [harvest.Blobs].

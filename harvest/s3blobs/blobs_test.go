@@ -15,24 +15,30 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/s3blobs"
-	"github.com/websync-go/websync/internal/catalogsuite"
+	"github.com/websync-go/websync/harvest/storetest"
 )
 
-func newStore(t testing.TB) *harvest.Catalog {
-	s := harvest.NewCatalog(memstore.New())
-	s.ChunkSize = 4 << 10
-	s.Blobs, _ = newBlobs(t)
-	return s
+// A store keeps its blobs on the server, and everything else in memory.
+type store struct {
+	*memstore.Store
+	*s3blobs.Blobs
+	prefix string
+}
+
+// beside returns another opening of db.
+func beside(_ testing.TB, db harvest.Store) harvest.Store {
+	s := db.(*store)
+	return &store{s.Store, blobsOf(s.prefix), s.prefix}
 }
 
 func TestConformance(t *testing.T) {
-	catalogsuite.Run(t, catalogsuite.Options{
-		Open: func(t testing.TB) catalogsuite.Store { return newStore(t) },
-		OpenClock: func(t testing.TB, now func() time.Time) catalogsuite.Store {
-			s := newStore(t)
-			s.Now = now
-			return s
+	storetest.Run(t, storetest.Options{
+		Open: func(t testing.TB) harvest.Store {
+			blobs, prefix := newBlobs(t)
+			return &store{memstore.New(), blobs, prefix}
 		},
+		Reopen: beside, // nothing is lost
+		Beside: beside,
 	})
 }
 

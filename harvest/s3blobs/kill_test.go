@@ -2,6 +2,7 @@ package s3blobs_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"io"
 	"os"
@@ -17,33 +18,57 @@ import (
 	"github.com/websync-go/websync/harvest/s3blobs"
 )
 
-// leaveEnv makes the test binary a process that writes bodies below this prefix and never
-// commits them.
+// leaveEnv makes the test binary a process that leaves bodies below this prefix, which it
+// does not commit to the Store of the test.
 const leaveEnv = "WEBSYNC_S3_LEAVE"
 
-// leave writes one body of two parts and a bit that it doesn't end, and bodies that it
-// ends; it prints a line after each and waits to be killed.
+// leave harvests bodies into a Store that nobody else sees. It writes two to their ends,
+// and two parts and a bit of a third one; it prints a line after each and waits to be
+// killed.
 func leave() {
 	s := harvest.NewCatalog(memstore.New())
 	s.ChunkSize = 4 << 10
-	blobs := s3blobs.New(client(), bucket, os.Getenv(leaveEnv))
-	blobs.PartSize = 5 << 20
-	s.Blobs = blobs
-	body := func(n int, end bool) {
-		w, err := s.NewBody(context.Background())
-		must(err)
-		_, err = w.Write(noise(n))
-		must(err)
-		if end {
-			_, _, err = w.Finish()
-			must(err)
-		}
-		os.Stdout.WriteString("written\n")
-	}
-	body(11<<20, false)
-	body(5000, true)
-	body(6<<20, true)
+	s.Blobs = printing{blobsOf(os.Getenv(leaveEnv))}
+	h := &harvest.Harvester{Catalog: s, Concurrency: 1}
+	_, err := h.Run(context.Background(), harvest.Of("a",
+		event("1", noise(5000)),
+		event("2", noise(6<<20)),
+		harvest.Event{Resource: websync.Resource{ID: "3"}, Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(bytes.NewReader(noise(11<<20)), stuck{})), nil
+		}},
+	))
+	must(err)
+}
+
+// event returns the event of a resource that comes with its bytes.
+func event(id string, data []byte) harvest.Event {
+	return harvest.Event{Resource: websync.Resource{ID: id}, Open: harvest.OpenBytes(data)}
+}
+
+func printLine() { os.Stdout.WriteString("written\n") }
+
+// stuck is a Reader that prints a line and does not return.
+type stuck struct{}
+
+func (stuck) Read([]byte) (int, error) {
+	printLine()
 	select {}
+}
+
+// printing are Blobs that print a line after each that is complete.
+type printing struct{ *s3blobs.Blobs }
+
+func (p printing) CreateBlob(ctx context.Context, name string) (io.WriteCloser, error) {
+	w, err := p.Blobs.CreateBlob(ctx, name)
+	return printingWriter{w}, err
+}
+
+type printingWriter struct{ io.WriteCloser }
+
+func (w printingWriter) Close() error {
+	err := w.WriteCloser.Close()
+	printLine()
+	return err
 }
 
 // TestKilled: a process dies between its uploads and their Commit. Vacuum removes what it
@@ -54,7 +79,8 @@ func TestKilled(t *testing.T) {
 	s.ChunkSize = 4 << 10
 	s.Blobs = blobs
 	kept := noise(6 << 20)
-	key := commit(t, s, kept)
+	_, err := (&harvest.Harvester{Catalog: s}).Run(t.Context(), harvest.Of("a", event("1", kept)))
+	require.NoError(t, err)
 
 	for written := 0; written <= 3; written++ {
 		cmd := exec.Command(os.Args[0])
@@ -75,32 +101,11 @@ func TestKilled(t *testing.T) {
 		_, err = s.Vacuum(t.Context(), -1) // also what is of this second
 		require.NoError(t, err)
 		assert.Len(t, names(t, blobs), 1)
-		r, err := s.Open(t.Context(), websync.Body{Key: key})
+		r, err := s.Open(t.Context(), websync.Body{Key: websync.SHA256(kept)})
 		require.NoError(t, err)
 		got, err := io.ReadAll(r)
 		require.NoError(t, err)
 		assert.Equal(t, kept, got)
 		require.NoError(t, r.Close())
 	}
-}
-
-// commit stores a record with a body.
-func commit(t *testing.T, s *harvest.Catalog, data []byte) (key websync.Digest) {
-	w, err := s.NewBody(t.Context())
-	require.NoError(t, err)
-	_, err = w.Write(data)
-	require.NoError(t, err)
-	key, _, err = w.Finish()
-	require.NoError(t, err)
-	c, err := s.Claim(t.Context(), "source/a", 0)
-	require.NoError(t, err)
-	b := harvest.NewBatch("a")
-	var rec harvest.Record
-	rec.Resource.ID, rec.Kind = "1", websync.Created
-	rec.Bodies = []websync.Body{{Name: "content", Key: key}}
-	b.Puts, b.Bodies = []harvest.Change{{Record: rec}}, []harvest.BodyWriter{w}
-	conflicts, err := s.Commit(t.Context(), c, b)
-	require.NoError(t, err)
-	require.Empty(t, conflicts)
-	return key
 }

@@ -111,8 +111,8 @@ func client() *minio.Client {
 
 var prefixes atomic.Int64
 
-// newBlobs returns Blobs with a prefix of their own.
-func newBlobs(t testing.TB) (b *s3blobs.Blobs, prefix string) {
+// newBlobs returns Blobs with a prefix of their own, and that.
+func newBlobs(t testing.TB) (*s3blobs.Blobs, string) {
 	switch {
 	case testing.Short():
 		t.Skip("with -short no S3 server is started")
@@ -121,8 +121,13 @@ func newBlobs(t testing.TB) (b *s3blobs.Blobs, prefix string) {
 	case address == "":
 		t.Skip("needs the program versitygw, an S3 server, in the PATH")
 	}
-	prefix = fmt.Sprintf("%s/%d/", t.Name(), prefixes.Add(1))
-	b = s3blobs.New(client(), bucket, prefix)
+	prefix := fmt.Sprintf("%s/%d/", t.Name(), prefixes.Add(1))
+	return blobsOf(prefix), prefix
+}
+
+// blobsOf returns the Blobs with a prefix, with a client of their own.
+func blobsOf(prefix string) *s3blobs.Blobs {
+	b := s3blobs.New(client(), bucket, prefix)
 	b.PartSize = 5 << 20
-	return b, prefix
+	return b
 }

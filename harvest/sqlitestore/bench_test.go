@@ -2,7 +2,6 @@ package sqlitestore_test
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"iter"
@@ -17,14 +16,15 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/internal/fill"
 )
 
 func id(i int) string { return fmt.Sprintf("https://www.example.com/documents/%d/%d", i%97, i) }
 
-// typical returns a change as a harvest of a sitemap makes it.
-func typical(i int, key websync.Digest) harvest.Change {
+// typical returns a record as a harvest of a sitemap makes it.
+func typical(i int) harvest.Record {
 	link := websync.Link{Href: id(i), Type: "text/html", Length: 2048}
-	return harvest.Change{Record: harvest.Record{
+	return harvest.Record{
 		Item: websync.Item{
 			Kind: websync.Created,
 			Resource: websync.Resource{
@@ -33,41 +33,22 @@ func typical(i int, key websync.Digest) harvest.Change {
 				Content:  link,
 				Elements: []websync.Element{{Local: "changefreq", XML: "<changefreq>weekly</changefreq>"}},
 			},
-			Bodies: []websync.Body{{Name: "content", Link: link, Key: key}},
+			Bodies: []websync.Body{{Name: "content", Link: link}},
 		},
 		Stated:     harvest.Stated{Hash: uint64(i)},
 		Validators: []harvest.Validator{{URL: id(i), ETag: fmt.Sprintf(`"%x"`, i), LastModified: "Sun, 06 Nov 1994 08:49:37 GMT"}},
-	}}
+	}
 }
 
-// fill commits the changes from to up to in batches of 512, with bodies of size bytes if
-// size is not 0.
-func fill(t testing.TB, s *sqlitestore.Catalog, from, to, size int) {
-	ctx := t.Context()
-	claim, err := s.Claim(ctx, "source/s", time.Hour)
-	require.NoError(t, err)
-	body := make([]byte, size)
-	for i := from; i < to; {
-		b := harvest.NewBatch("s")
-		for range min(512, to-i) {
-			var key websync.Digest
-			if size > 0 {
-				binary.LittleEndian.PutUint64(body, uint64(i))
-				w, err := s.NewBody(ctx)
-				require.NoError(t, err)
-				w.Write(body)
-				key, _, err = w.Finish()
-				require.NoError(t, err)
-				b.Bodies = append(b.Bodies, w)
-			}
-			b.Puts = append(b.Puts, typical(i, key))
-			i++
+// put commits the first n records in batches of 512. Those that are there are updated.
+func put(t testing.TB, s *sqlitestore.Catalog, n int) {
+	for i := 0; i < n; {
+		var records []any
+		for ; i < n && len(records) < 512; i++ {
+			records = append(records, typical(i))
 		}
-		conflicts, err := s.Commit(ctx, claim, b)
-		require.NoError(t, err)
-		require.Empty(t, conflicts)
+		require.NoError(t, fill.Commit(t.Context(), s.Catalog, "s", records...))
 	}
-	require.NoError(t, s.Release(ctx, claim))
 }
 
 func create(t testing.TB) (*sqlitestore.Catalog, string) {
@@ -87,45 +68,11 @@ func measure(b *testing.B) func() {
 	return func() { b.ReportMetric(float64((cpu()-start).Nanoseconds())/float64(b.N), "cpu-ns/op") }
 }
 
-// An op of BenchmarkCommit is one resource, in batches of 512.
-func BenchmarkCommit(b *testing.B) {
-	for _, size := range []int{0, 2 << 10, 16 << 10} {
-		b.Run(fmt.Sprintf("body=%d", size), func(b *testing.B) {
-			s, _ := create(b)
-			b.SetBytes(int64(size))
-			defer measure(b)()
-			fill(b, s, 0, b.N, size)
-		})
-	}
-}
-
-// An op of BenchmarkLookup is one id, in calls with 256.
-func BenchmarkLookup(b *testing.B) {
-	const n = 50_000
-	s, _ := create(b)
-	fill(b, s, 0, n, 0)
-	for _, known := range []bool{true, false} {
-		b.Run(fmt.Sprintf("known=%t", known), func(b *testing.B) {
-			defer measure(b)()
-			for done := 0; done < b.N; done += 256 {
-				ids := make([]string, 256)
-				for i := range ids {
-					if ids[i] = id((done + i) * 7919 % n); !known {
-						ids[i] += "/unknown"
-					}
-				}
-				_, err := s.Lookup(b.Context(), "s", ids)
-				require.NoError(b, err)
-			}
-		})
-	}
-}
-
 // An op of BenchmarkScan is one item.
 func BenchmarkScan(b *testing.B) {
 	const n = 50_000
 	s, _ := create(b)
-	fill(b, s, 0, n, 0)
+	put(b, s, n)
 	b.Run("Records", func(b *testing.B) {
 		scan(b, func() iter.Seq2[harvest.Record, error] { return s.Records(b.Context(), "s", "") })
 	})
@@ -153,7 +100,7 @@ func scan[T any](b *testing.B, start func() iter.Seq2[T, error]) {
 
 func BenchmarkOpen(b *testing.B) {
 	s, file := create(b)
-	fill(b, s, 0, 10_000, 0)
+	put(b, s, 10_000)
 	require.NoError(b, s.Close())
 	for b.Loop() {
 		s, err := sqlitestore.OpenCatalog(b.Context(), file, nil)
@@ -176,8 +123,8 @@ func BenchmarkCompact(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		s, file := create(b)
-		fill(b, s, 0, n*2/3, 0)
-		update(b, s, n/3)
+		put(b, s, n*2/3)
+		put(b, s, n/3) // again
 		other, err := sqlitestore.OpenCatalog(b.Context(), file, nil)
 		require.NoError(b, err)
 		ctx, stop := context.WithCancel(b.Context())
@@ -203,26 +150,6 @@ func BenchmarkCompact(b *testing.B) {
 		require.NoError(b, other.Close())
 		b.StartTimer()
 	}
-}
-
-// update changes each of the first n ids once more.
-func update(t testing.TB, s *sqlitestore.Catalog, n int) {
-	ctx := t.Context()
-	claim, err := s.Claim(ctx, "source/s", time.Hour)
-	require.NoError(t, err)
-	for i := 0; i < n; {
-		b := harvest.NewBatch("s")
-		for range min(512, n-i) {
-			c := typical(i, websync.Digest{})
-			c.Base = websync.Seq(i + 1)
-			b.Puts = append(b.Puts, c)
-			i++
-		}
-		conflicts, err := s.Commit(ctx, claim, b)
-		require.NoError(t, err)
-		require.Empty(t, conflicts)
-	}
-	require.NoError(t, s.Release(ctx, claim))
 }
 
 // A watch is what was seen of a Store while it was busy.

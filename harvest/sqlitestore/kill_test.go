@@ -4,7 +4,6 @@ package sqlitestore_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -15,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,6 +24,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/internal/fill"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // childFile is the environment variable that makes the test binary the process to be
@@ -45,13 +47,13 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// commitForever prints the last number after each Commit.
+// commitForever holds the source and prints the last number after each Commit.
 func commitForever(ctx context.Context, file string) error {
 	s, err := sqlitestore.OpenCatalog(ctx, file, nil)
 	if err != nil {
 		return err
 	}
-	claim, err := s.Claim(ctx, "source/k", time.Hour)
+	ctx, _, err = s.Hold(ctx, "source/k", time.Hour)
 	if err != nil {
 		return err
 	}
@@ -60,72 +62,58 @@ func commitForever(ctx context.Context, file string) error {
 		if err != nil {
 			return err
 		}
-		b, err := nextBatch(ctx, s, head)
-		if err != nil {
+		content, last := nextContent(head)
+		if err := fill.Commit(ctx, s.Catalog, "k", content...); err != nil {
 			return err
 		}
-		conflicts, err := s.Commit(ctx, claim, b)
-		if err != nil || len(conflicts) > 0 {
-			return fmt.Errorf("%w, conflicts %q", err, conflicts)
-		}
-		fmt.Println(int(head.Last) + len(b.Puts))
+		fmt.Println(last)
 	}
 }
 
-// nextBatch creates some ids with bodies, short and long, and updates an old one. The
-// titles are the numbers.
-func nextBatch(ctx context.Context, s *sqlitestore.Catalog, head websync.Head) (*harvest.Batch, error) {
-	b := harvest.NewBatch("k")
-	put := func(id string, base websync.Seq) error {
-		seq := int(head.Last) + len(b.Puts) + 1
-		w, err := s.NewBody(ctx)
-		if err != nil {
-			return err
-		}
-		w.Write(bytes.Repeat([]byte(strconv.Itoa(seq)), 1+rand.IntN(10_000)))
-		key, _, err := w.Finish()
-		if err != nil {
-			return err
-		}
-		b.Bodies = append(b.Bodies, w)
-		b.Puts = append(b.Puts, harvest.Change{Base: base, Record: harvest.Record{Item: websync.Item{
-			Resource: websync.Resource{ID: id, Title: strconv.Itoa(seq)},
-			Bodies:   []websync.Body{{Name: "content", Key: key}},
-		}}})
-		return nil
+// nextContent creates some ids with bodies, short and long, and updates an old one. The
+// titles are the numbers. The title of the task "last" is the last number, which it
+// returns.
+func nextContent(head websync.Head) (content []any, last int) {
+	last = int(head.Last)
+	put := func(id int) {
+		last++
+		text := strings.Repeat(strconv.Itoa(last), 1+rand.IntN(10_000))
+		content = append(content, text, websync.Item{
+			Resource: websync.Resource{ID: strconv.Itoa(id), Title: strconv.Itoa(last)},
+			Bodies:   []websync.Body{{Name: "content", Key: websync.SHA256([]byte(text))}},
+		})
 	}
-	if head.Born > 0 {
-		id := strconv.Itoa(1 + rand.IntN(int(head.Born)))
-		recs, err := s.Lookup(ctx, "k", []string{id})
-		if err != nil {
-			return nil, err
-		}
-		if err := put(id, recs[0].Seq); err != nil {
-			return nil, err
-		}
+	born := int(head.Born)
+	if born > 0 {
+		put(1 + rand.IntN(born))
 	}
 	for i := range 1 + rand.IntN(8) {
-		if err := put(strconv.Itoa(int(head.Born)+1+i), 0); err != nil {
-			return nil, err
-		}
+		put(born + 1 + i)
 	}
-	b.Checkpoint = &harvest.Checkpoint{Version: 1, Data: []byte(strconv.Itoa(int(head.Last) + len(b.Puts)))}
-	return b, nil
+	task := harvest.Task{Source: "k", Resource: websync.Resource{ID: "last", Title: strconv.Itoa(last)}}
+	return append(content, task), last
 }
 
-// killed runs the child, kills it after a random time, and returns the last number that
-// it printed.
-func killed(t *testing.T, file string) (acknowledged int) {
+// killed runs the child, kills it at a random time after so many Commits, and returns the
+// last number that it printed.
+func killed(t *testing.T, file string, commits int) (acknowledged int) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), childFile+"="+file)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	timer := time.AfterFunc(time.Duration(rand.Int64N(int64(500*time.Millisecond))), func() { cmd.Process.Kill() })
-	defer timer.Stop()
-	for lines := bufio.NewScanner(out); lines.Scan(); {
+	lines := bufio.NewScanner(out)
+	for n := 0; ; n++ {
+		if n == commits {
+			after := time.Duration(rand.Int64N(int64(500 * time.Millisecond)))
+			timer := time.AfterFunc(after, func() { cmd.Process.Kill() })
+			defer timer.Stop()
+		}
+		if !lines.Scan() {
+			break
+		}
 		acknowledged, err = strconv.Atoi(lines.Text())
 		require.NoError(t, err)
 	}
@@ -141,22 +129,21 @@ func TestKill(t *testing.T) {
 	if testing.Short() {
 		rounds = 2
 	}
-	epoch, least := uint64(0), 0
-	for range rounds {
-		least = max(least, killed(t, file))
+	least := 0
+	for round := range rounds {
+		least = max(least, killed(t, file, round%2))
 		s, err := sqlitestore.OpenCatalog(t.Context(), file, nil)
 		require.NoError(t, err)
-		claim, err := s.Claim(t.Context(), "source/k", time.Hour)
+		_, release, err := s.Hold(t.Context(), "source/k", time.Hour)
 		require.NoError(t, err, "the claim of a process that is dead")
-		assert.Greater(t, claim.Epoch, epoch)
-		epoch = claim.Epoch
 		last := checkLog(t, s)
 		assert.GreaterOrEqual(t, last, least, "a Commit that had succeeded is lost")
 		least = last
 		_, err = s.Vacuum(t.Context(), 0)
 		require.NoError(t, err)
 		checkBodies(t, s, file)
-		require.NoError(t, s.Close())
+		require.NoError(t, s.Close(), "it ends the claim, too")
+		release()
 		owners, _ := os.ReadDir(file + ".owners")
 		assert.Empty(t, owners, "files of dead owners")
 	}
@@ -177,10 +164,9 @@ func checkLog(t *testing.T, s *sqlitestore.Catalog) int {
 		last = it
 	}
 	require.Equal(t, last.Seq, head.Last)
-	cp, err := s.Checkpoint(t.Context(), "k")
-	require.NoError(t, err)
 	if last.Seq > 0 {
-		require.Equal(t, strconv.Itoa(int(last.Seq)), string(cp.Data))
+		task := testkit.TaskOf(t, s.Catalog, "k", "last")
+		require.Equal(t, strconv.Itoa(int(last.Seq)), task.Resource.Title)
 	}
 	born := websync.Seq(0)
 	for it, err := range s.Resources(t.Context(), websync.Range{}) {

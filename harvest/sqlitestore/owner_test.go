@@ -12,6 +12,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/fill"
 )
 
 func reopen(t *testing.T, file string) *Catalog {
@@ -27,26 +28,6 @@ func needLocks(t *testing.T) {
 	if !canLock {
 		t.Skip("no file locks on this system")
 	}
-}
-
-func TestOwnersAreStores(t *testing.T) {
-	needLocks(t)
-	file := filepath.Join(t.TempDir(), "store.db")
-	one, two := reopen(t, file), reopen(t, file)
-	a, err := one.Claim(t.Context(), "source/s", time.Hour)
-	require.NoError(t, err)
-	_, err = two.Claim(t.Context(), "source/s", time.Hour)
-	require.ErrorIs(t, err, harvest.ErrHeld, "the owner is alive")
-	require.NoError(t, one.Close())
-	b, err := two.Claim(t.Context(), "source/s", time.Hour)
-	require.NoError(t, err, "the owner is gone")
-	assert.Greater(t, b.Epoch, a.Epoch)
-	_, err = two.Commit(t.Context(), a, harvest.NewBatch("s"))
-	assert.ErrorIs(t, err, harvest.ErrFenced)
-	_, err = two.Commit(t.Context(), b, harvest.NewBatch("s"))
-	assert.NoError(t, err)
-	require.NoError(t, two.Close())
-	assert.NoDirExists(t, file+".owners")
 }
 
 // A killed process leaves a file without a lock.
@@ -80,11 +61,12 @@ func TestOwnerWithoutLocks(t *testing.T) {
 	one, two := reopen(t, file), reopen(t, file)
 	held := one.db.owner.file
 	one.db.owner.file = nil
-	_, err := one.Claim(t.Context(), "source/s", time.Hour)
+	_, release, err := one.Hold(t.Context(), "source/s", time.Hour)
 	require.NoError(t, err)
+	defer release()
 	one.db.owner.file = held
 	require.NoError(t, one.Close())
-	_, err = two.Claim(t.Context(), "source/s", time.Hour)
+	_, _, err = two.Hold(t.Context(), "source/s", time.Hour)
 	assert.ErrorIs(t, err, harvest.ErrHeld)
 }
 
@@ -111,22 +93,18 @@ func TestOpenAndCloseAtOnce(t *testing.T) {
 // Several Stores write to one file, and their numbers stay dense.
 func TestTwoWriters(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "store.db")
-	const batches, puts = 15, 7
+	const batches, n = 15, 7
 	var wg sync.WaitGroup
 	for _, source := range []string{"a", "b", "c"} {
 		s := reopen(t, file)
-		claim, err := s.Claim(t.Context(), "source/"+source, time.Hour)
-		require.NoError(t, err)
 		wg.Go(func() {
 			for i := range batches {
-				b := harvest.NewBatch(source)
-				for j := range puts {
+				var puts []any
+				for j := range n {
 					id := string(rune('A'+i)) + string(rune('a'+j))
-					b.Puts = append(b.Puts, harvest.Change{Record: harvest.Record{Item: websync.Item{Resource: websync.Resource{ID: id}}}})
+					puts = append(puts, websync.Item{Resource: websync.Resource{ID: id}})
 				}
-				conflicts, err := s.Commit(t.Context(), claim, b)
-				assert.NoError(t, err)
-				assert.Empty(t, conflicts)
+				assert.NoError(t, fill.Commit(t.Context(), s.Catalog, source, puts...))
 			}
 		})
 	}
@@ -140,21 +118,18 @@ func TestTwoWriters(t *testing.T) {
 		require.True(t, it.Time.After(last.Time))
 		last = it
 	}
-	assert.EqualValues(t, 3*batches*puts, last.Seq)
+	assert.EqualValues(t, 3*batches*n, last.Seq)
 	head, err := s.Head(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, map[string]int64{"a": batches * puts, "b": batches * puts, "c": batches * puts}, head.Live)
+	assert.Equal(t, map[string]int64{"a": batches * n, "b": batches * n, "c": batches * n}, head.Live)
 }
 
 func TestClosed(t *testing.T) {
 	s := reopen(t, filepath.Join(t.TempDir(), "store.db"))
-	claim, err := s.Claim(t.Context(), "source/s", time.Hour)
-	require.NoError(t, err)
 	require.NoError(t, s.Close())
 	require.NoError(t, s.Close())
-	_, err = s.Commit(t.Context(), claim, harvest.NewBatch("s"))
-	assert.ErrorIs(t, err, os.ErrClosed)
-	_, err = s.Head(t.Context())
+	assert.ErrorIs(t, fill.Commit(t.Context(), s.Catalog, "s"), os.ErrClosed)
+	_, err := s.Head(t.Context())
 	assert.ErrorIs(t, err, os.ErrClosed)
 	_, err = s.Vacuum(t.Context(), 0)
 	assert.ErrorIs(t, err, os.ErrClosed)

@@ -408,12 +408,12 @@ func TestRecorder(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, s.status().Sources)
 
-		claim, err := s.store.Claim(t.Context(), "source/https://a.example/", time.Minute)
+		_, release, err := s.store.Hold(t.Context(), "source/https://a.example/", time.Minute)
 		require.NoError(t, err)
 		_, err = h.Run(t.Context(), source)
 		require.ErrorIs(t, err, harvest.ErrHeld)
 		assert.Empty(t, s.status().Sources)
-		require.NoError(t, s.store.Release(t.Context(), claim))
+		release()
 
 		began := time.Now()
 		ended := make(chan error)

@@ -15,6 +15,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/fill"
 )
 
 // A story is a Store with what runs have left there, in a bubble of synctest, whose
@@ -61,24 +62,18 @@ func (s *story) run(report *harvest.Report, err error, took time.Duration, host 
 
 // commit puts tasks and records into the Store.
 func (s *story) commit(source string, records int, tasks ...harvest.Task) {
-	ctx := context.Background()
-	claim, err := s.store.Claim(ctx, "source/"+source, time.Minute)
-	require.NoError(s, err)
-	b := harvest.NewBatch(source)
+	var content []any
 	for i := range records {
-		r := harvest.Record{Item: websync.Item{Resource: websync.Resource{ID: fmt.Sprintf("%s/%d", source, i)}}}
-		b.Puts = append(b.Puts, harvest.Change{Record: r})
+		content = append(content, websync.Item{Resource: websync.Resource{ID: fmt.Sprintf("%s/%d", source, i)}})
 	}
 	for i, t := range tasks {
 		t.Source = source
 		if t.Resource.ID == "" {
 			t.Resource.ID = fmt.Sprintf("%s/task/%d", source, i)
 		}
-		b.Tasks = append(b.Tasks, t)
+		content = append(content, t)
 	}
-	_, err = s.store.Commit(ctx, claim, b)
-	require.NoError(s, err)
-	require.NoError(s, s.store.Release(ctx, claim))
+	require.NoError(s, fill.Commit(context.Background(), s.store, source, content...))
 }
 
 // set changes the history of a source.

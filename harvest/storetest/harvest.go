@@ -152,6 +152,12 @@ func (o Options) catalog() catalogtest.Options {
 			_, err := (&harvest.Harvester{Catalog: c.(*harvest.Catalog)}).Run(context.Background(), harvest.Of("a", e))
 			return err
 		},
+		Replace: func(c websync.Catalog, n int) error {
+			e := harvest.Event{Resource: websync.Resource{ID: "https://a.example/01"}, Open: harvest.OpenBytes(fmt.Appendf(nil, "state %d", n))}
+			e.Resource.Modified = websync.NewDatetime(time.Date(2027, 1, 1+n, 0, 0, 0, 0, time.UTC))
+			_, err := (&harvest.Harvester{Catalog: c.(*harvest.Catalog)}).Run(context.Background(), harvest.Of("a", e))
+			return err
+		},
 		Patience: o.Patience,
 	}
 }

@@ -33,7 +33,7 @@ type model struct {
 	least, most atomic.Int64 // Updates that are applied
 }
 
-// A version is what a Store holds after n Updates.
+// A version is what a Catalog holds after n Updates.
 type version struct {
 	pairs
 	n int

@@ -16,7 +16,7 @@ import (
 // nil or an [*OverlapError]; a [Source] makes one set of sources that overlap. Tombstones
 // do not count, and a source that is named twice counts once.
 //
-// Disjoint reads all records of the sources, side by side in the order of their ids: the
+// Disjoint reads the ids of all records of the sources, side by side in the order of their ids: the
 // memory that it takes does not depend on their number. It may or may not see what is
 // committed meanwhile.
 func Disjoint(ctx context.Context, store *harvest.Catalog, sources ...string) error {
@@ -24,31 +24,27 @@ func Disjoint(ctx context.Context, store *harvest.Catalog, sources ...string) er
 	if len(sources) < 2 {
 		return nil
 	}
-	records := make([]iter.Seq2[harvest.Brief, error], len(sources))
+	ids := make([]iter.Seq2[string, error], len(sources))
 	for i, source := range sources {
-		records[i] = store.Briefs(ctx, source, "")
+		ids[i] = store.IDs(ctx, source, "")
 	}
 	var found []Overlap
-	var last merged[harvest.Brief] // live
-	for rec, err := range merge(records, byID) {
+	var last merged[string]
+	for at, err := range merge(ids, strings.Compare) {
 		if err != nil {
-			return fmt.Errorf("union: %s: %w", sources[rec.from], err)
+			return fmt.Errorf("union: %s: %w", sources[at.from], err)
 		}
-		if !rec.value.Live() {
-			continue
-		}
-		id := rec.value.ID
-		if id == last.value.ID {
+		if id := at.value; id == last.value {
 			if n := len(found); n == 0 || found[n-1].ID != id {
 				if n == maxOverlaps {
 					break
 				}
 				found = append(found, Overlap{ID: id, Sources: []string{sources[last.from]}})
 			}
-			at := &found[len(found)-1]
-			at.Sources = append(at.Sources, sources[rec.from])
+			overlap := &found[len(found)-1]
+			overlap.Sources = append(overlap.Sources, sources[at.from])
 		}
-		last = rec
+		last = at
 	}
 	if len(found) > 0 {
 		return &OverlapError{found}
@@ -58,8 +54,6 @@ func Disjoint(ctx context.Context, store *harvest.Catalog, sources ...string) er
 
 // maxOverlaps is how many ids an OverlapError names.
 const maxOverlaps = 5
-
-func byID(a, b harvest.Brief) int { return strings.Compare(a.ID, b.ID) }
 
 // distinct returns the strings in their order, each once.
 func distinct(all []string) (once []string) {

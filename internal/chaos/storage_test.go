@@ -86,7 +86,7 @@ var kinds = map[string]func(t *testing.T) storage{
 	},
 }
 
-// A holding is what a Store holds of the one source that is harvested.
+// A holding is what a Catalog holds of the one source that is harvested.
 type holding struct {
 	live    map[string]held
 	deleted map[string]bool
@@ -99,7 +99,7 @@ type held struct {
 	sums     []websync.Digest
 }
 
-// inspected returns what a Store holds, after it has checked all of it. The Store may be
+// inspected returns what a Catalog holds, after it has checked all of it. The Store may be
 // one that a process was killed on, or nobody has opened yet.
 func (at storage) inspected(t *testing.T) holding {
 	t.Helper()
@@ -131,7 +131,7 @@ func copied(t *testing.T, file string) string {
 	return file
 }
 
-// inspect returns what a Store holds, after it has checked all of it: the parts agree,
+// inspect returns what a Catalog holds, after it has checked all of it: the parts agree,
 // the log is dense, its times rise, its changes make the records, and every body is
 // there.
 func inspect(t *testing.T, store *harvest.Catalog) holding {
@@ -186,7 +186,7 @@ func inspect(t *testing.T, store *harvest.Catalog) holding {
 	return h
 }
 
-// requireInStep compares what a Store holds with what the undisturbed one does. Ever are
+// requireInStep compares what a Catalog holds with what the undisturbed one does. Ever are
 // the ids that were once seen in the former.
 func (s *site) requireInStep(t *testing.T, h holding, ever map[string]bool) {
 	t.Helper()

@@ -14,7 +14,7 @@ func harvestAtom(ctx context.Context, h *harvest.Harvester, url string) (*harves
 	return h.Run(ctx, &atom.Source{URL: url})
 }
 
-// publishAtom publishes what a Store holds: feed.atom with its archive documents, and all
+// publishAtom publishes what a Catalog holds: feed.atom with its archive documents, and all
 // bodies. Resources of the sources in own keep their URLs.
 func publishAtom(store websync.Catalog, base string, own ...string) *publish.Handler {
 	site := &publish.Site{Catalog: store, Base: base, Own: own}

@@ -16,7 +16,7 @@ func harvestDirectory(ctx context.Context, h *harvest.Harvester, dir, base strin
 	return h.Run(ctx, &dirsource.Source{Dir: dir, Base: base})
 }
 
-// publishDirectory writes what a Store holds as the files of a site with a sitemap, for
+// publishDirectory writes what a Catalog holds as the files of a site with a sitemap, for
 // any web server at base. Resources of the sources in own keep their URLs.
 func publishDirectory(ctx context.Context, store websync.Catalog, dir, base string, own ...string) error {
 	site := &publish.Site{Catalog: store, Base: base, Own: own}

@@ -15,7 +15,7 @@ func harvestRinfo(ctx context.Context, h *harvest.Harvester, url string) (*harve
 	return h.Run(ctx, &rinfo.Source{URL: url})
 }
 
-// publishRinfo publishes what a Store holds: feed.atom with its archive documents, and
+// publishRinfo publishes what a Catalog holds: feed.atom with its archive documents, and
 // all bodies. Documents of the sources in own have URLs at and below their official URIs.
 func publishRinfo(store websync.Catalog, base string, own ...string) *publish.Handler {
 	author := websync.Person{Name: "The Authority", Email: "rinfo@example.se"}

@@ -16,6 +16,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testkit"
 )
 
 // quietRuns is how many runs see a publisher that is quiet and truthful, at the end.
@@ -339,11 +340,8 @@ func (h *history) records() map[string]record {
 }
 
 func (h *history) withheld(id string) bool {
-	tasks, err := h.store.LookupTasks(context.Background(), h.publisher.source().Key(), []string{id})
-	if err != nil {
-		panic(err)
-	}
-	return tasks[0].Source != "" && tasks[0].Kind == harvest.TaskWithheld
+	task := testkit.TaskOf(testkit.Must, h.store, h.publisher.source().Key(), id)
+	return task.Source != "" && task.Kind == harvest.TaskWithheld
 }
 
 func same(a, b websync.Datetime) bool {

@@ -311,9 +311,5 @@ func TestPatches(t *testing.T) {
 }
 
 func recordOf(w *world, src harvest.Source, id string) harvest.Record {
-	records, err := w.store.Lookup(w.t.Context(), src.Key(), []string{id})
-	if err != nil || len(records) != 1 {
-		w.t.Fatal(records, err)
-	}
-	return records[0]
+	return testkit.RecordOf(w.t, w.store, src.Key(), id)
 }

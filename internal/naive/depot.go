@@ -294,11 +294,7 @@ func (d *Depot) id(name string) string {
 
 // Bodies returns the URLs of the bodies that the Store holds of an id, without the host.
 func (d *Depot) Bodies(id string) (urls []string) {
-	recs, err := d.Store.Lookup(d.t.Context(), testkit.Src, []string{id})
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	for _, b := range recs[0].Bodies {
+	for _, b := range testkit.RecordOf(d.t, d.Store, testkit.Src, id).Bodies {
 		urls = append(urls, strings.TrimPrefix(b.Link.Href, d.URL))
 	}
 	slices.Sort(urls)

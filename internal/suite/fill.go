@@ -37,7 +37,7 @@ func (f *filler) value(v reflect.Value) {
 	}
 	switch v.Kind() {
 	case reflect.String:
-		v.SetString(fmt.Sprintf("%d ä<&>\"'\t\n€ \xff\x00", f.n))
+		v.SetString(fmt.Sprintf("%d ä<&>\"'\t\n€ \xff\x00", 1_000_000-f.n)) // not in byte order
 	case reflect.Bool:
 		v.SetBool(true)
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
@@ -47,7 +47,7 @@ func (f *filler) value(v reflect.Value) {
 	case reflect.Uint, reflect.Uint32, reflect.Uint64:
 		v.SetUint(uint64(f.n))
 	case reflect.Slice:
-		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		v.Set(reflect.MakeSlice(v.Type(), 3, 3))
 		f.each(v)
 	case reflect.Array:
 		f.each(v)

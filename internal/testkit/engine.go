@@ -11,6 +11,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/fill"
 )
 
 // The tests of the engine harvest the source Src, whose ids are names below Base.
@@ -98,23 +99,42 @@ func Tasks(t T, store *harvest.Catalog) []harvest.Task {
 
 // Record returns the record that Src has of a name.
 func Record(t T, store *harvest.Catalog, name string) harvest.Record {
-	recs, err := store.Lookup(context.Background(), Src, []string{Base + name})
-	ok(t, err)
-	return recs[0]
+	return RecordOf(t, store, Src, Base+name)
+}
+
+// RecordOf returns the record that a source has of an id; the zero Record if it has none.
+func RecordOf(t T, store *harvest.Catalog, source, id string) harvest.Record {
+	for r, err := range store.Records(context.Background(), source, id[:len(id)-1]) {
+		ok(t, err)
+		if r.Resource.ID >= id {
+			if r.Resource.ID == id {
+				return r
+			}
+			break
+		}
+	}
+	return harvest.Record{}
+}
+
+// TaskOf returns the task that a source has of an id; the zero Task if it has none.
+func TaskOf(t T, store *harvest.Catalog, source, id string) harvest.Task {
+	for task, err := range store.Tasks(context.Background(), source, "") {
+		ok(t, err)
+		if task.Resource.ID == id {
+			return task
+		}
+	}
+	return harvest.Task{}
 }
 
 // MakeDue makes all tasks of Src due.
 func MakeDue(t T, store *harvest.Catalog) {
-	ctx := context.Background()
-	claim, err := store.Claim(ctx, "test", time.Minute)
-	ok(t, err)
-	b := harvest.NewBatch(Src)
-	b.Tasks = Tasks(t, store)
-	for i := range b.Tasks {
-		b.Tasks[i].Due = time.Time{}
+	var tasks []any
+	for _, task := range Tasks(t, store) {
+		task.Due = time.Time{}
+		tasks = append(tasks, task)
 	}
-	_, err = store.Commit(ctx, claim, b)
-	ok(t, errors.Join(err, store.Release(ctx, claim)))
+	ok(t, fill.Commit(context.Background(), store, Src, tasks...))
 }
 
 // OnFinding returns hooks that call f with each finding of a run, one at a time.

@@ -2,14 +2,13 @@ package testkit
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/fill"
 )
 
 // A T is a test, as a *testing.T, a *rapid.T or [Must].
@@ -43,27 +42,14 @@ func Fill(t T, store *harvest.Catalog, source string, texts []string, items ...w
 	if t, is := t.(interface{ Helper() }); is {
 		t.Helper()
 	}
-	ctx := context.Background()
-	claim, err := store.Claim(ctx, "source/"+source, time.Hour)
-	ok(t, err)
-	b := harvest.NewBatch(source)
+	content := make([]any, 0, len(texts)+len(items))
 	for _, text := range texts {
-		w, err := store.NewBody(ctx)
-		ok(t, err)
-		_, err = io.WriteString(w, text)
-		ok(t, err)
-		b.Bodies = append(b.Bodies, w)
+		content = append(content, text)
 	}
 	for _, item := range items {
-		held, err := store.Lookup(ctx, source, []string{item.Resource.ID})
-		ok(t, err)
-		b.Puts = append(b.Puts, harvest.Change{Base: held[0].Seq, Record: harvest.Record{Item: item}})
+		content = append(content, item)
 	}
-	conflicts, err := store.Commit(ctx, claim, b)
-	if err == nil && len(conflicts) > 0 {
-		err = fmt.Errorf("conflicts: %q", conflicts)
-	}
-	ok(t, errors.Join(err, store.Release(ctx, claim)))
+	ok(t, fill.Commit(context.Background(), store, source, content...))
 }
 
 // A catalog is embedded without the name of a Publisher's field.

@@ -98,19 +98,32 @@ func (t *tester) seek(b websync.Body, all []byte) {
 	t.OK(err, "Open %v", b.Key)
 	defer r.Close()
 	size := int64(len(all))
-	for _, at := range []struct {
+	type target struct {
 		offset int64
 		whence int
 		want   int64
-	}{{0, io.SeekEnd, size}, {size / 2, io.SeekStart, size / 2}, {-size, io.SeekEnd, 0}, {size / 3, io.SeekCurrent, size / 3}} {
+	}
+	targets := []target{{0, io.SeekEnd, size}, {size / 2, io.SeekStart, size / 2}, {-size, io.SeekEnd, 0}, {size / 3, io.SeekCurrent, size / 3},
+		{size + 10, io.SeekStart, size + 10}, {10, io.SeekEnd, size + 10}}
+	for at := int64(64 << 10); at < size && at <= 1<<20; at *= 2 { // where pieces may end
+		targets = append(targets, target{at - 1, io.SeekStart, at - 1}, target{at, io.SeekCurrent, at}, target{at + 1 - size, io.SeekEnd, at + 1})
+	}
+	for _, at := range targets {
 		_, err := r.Seek(0, io.SeekStart)
 		t.OK(err, "Seek to the start")
+		if size > 0 {
+			_, err = r.Read(make([]byte, 1))
+			t.OK(err, "Read of the first byte")
+			if at.whence == io.SeekCurrent {
+				at.offset--
+			}
+		}
 		pos, err := r.Seek(at.offset, at.whence)
 		t.OK(err, "Seek(%d, %d)", at.offset, at.whence)
 		t.Same(at.want, pos, "Seek(%d, %d)", at.offset, at.whence)
 		rest, err := io.ReadAll(r)
 		t.OK(err, "Read at %d", pos)
-		if !bytes.Equal(rest, all[at.want:]) {
+		if !bytes.Equal(rest, all[min(at.want, size):]) {
 			t.Errorf("reading from byte %d of %d returns other bytes than reading from the start", at.want, size)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -39,6 +40,7 @@ func filled(t testing.TB) *catalog {
 		c.put("a", fmt.Sprint("a", 3*i), websync.Updated, fmt.Sprint("newer ", i))
 		c.put("b", fmt.Sprint("b", 2*i), websync.Deleted, "")
 	}
+	c.put("a", "long", websync.Created, strings.Repeat("a long body ", 20_000))
 	if _, err := c.Vacuum(t.Context(), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +179,46 @@ func options(with func(f *faulty)) catalogtest.Options {
 		Change: func(c websync.Catalog, n int) error {
 			return c.(*faulty).put("a", fmt.Sprint("new ", n), websync.Created, "")
 		},
+		Replace: func(c websync.Catalog, n int) error {
+			return c.(*faulty).put("a", "a1", websync.Updated, fmt.Sprint("replaced ", n))
+		},
 		Patience: 300 * time.Millisecond,
+	}
+}
+
+// A clamped body counts no position after its end.
+type clamped struct{ body }
+
+func (c clamped) Seek(offset int64, whence int) (int64, error) {
+	pos, err := c.body.Seek(offset, whence)
+	if end := c.Size(); err == nil && pos > end {
+		return c.body.Seek(0, io.SeekEnd)
+	}
+	return pos, err
+}
+
+// A pieced body that is read at the start can't seek to another piece.
+type pieced struct{ body }
+
+func (p pieced) Seek(offset int64, whence int) (int64, error) {
+	from := p.Size() - int64(p.Len())
+	pos, err := p.body.Seek(offset, whence)
+	if pos>>17 != from>>17 && from != 0 && pos < p.Size() && pos != 0 {
+		_, err = p.body.Seek(pos&^(1<<17-1), io.SeekStart)
+	}
+	return pos, err
+}
+
+// asBytes returns the fault that opens bodies as wrap returns them.
+func (f *faulty) asBytes(wrap func(body) io.ReadSeekCloser) {
+	f.open = func(b websync.Body) (io.ReadSeekCloser, error) {
+		r, err := f.catalog.Open(context.Background(), b)
+		if err != nil {
+			return nil, err
+		}
+		defer r.Close()
+		data, err := io.ReadAll(r)
+		return wrap(body{bytes.NewReader(data)}), err
 	}
 }
 
@@ -319,6 +360,26 @@ func TestBrokenCatalogs(t *testing.T) {
 					it.Bodies[i].Key.Algorithm = "md5"
 				}
 			})
+		}},
+		{"a position after the end is the end", "bodies/seek", func(f *faulty) {
+			f.asBytes(func(b body) io.ReadSeekCloser { return clamped{b} })
+		}},
+		{"seeks to the start of a piece of 128 KiB", "bodies/seek", func(f *faulty) {
+			f.asBytes(func(b body) io.ReadSeekCloser { return pieced{b} })
+		}},
+		{"entries that are replaced have no bodies", "growth/replaced", func(f *faulty) {
+			f.changes = func(_ websync.Range, items []websync.Item, err error) ([]websync.Item, error) {
+				last := map[string]int{}
+				for i, it := range items {
+					last[it.Source+" "+it.Resource.ID] = i
+				}
+				for i, it := range items {
+					if last[it.Source+" "+it.Resource.ID] != i {
+						items[i].Bodies = nil
+					}
+				}
+				return items, err
+			}
 		}},
 		{"bodies are other bytes", "bodies/content bodies/seek", func(f *faulty) {
 			f.open = func(websync.Body) (io.ReadSeekCloser, error) { return body{bytes.NewReader([]byte("other"))}, nil }

@@ -81,6 +81,7 @@ func iteratorArguments(t *tester) {
 func growthRules() []rule {
 	return []rule{
 		{Name: "appends", Rule: "A change moves Head and appends to the log; what was there stays.", Lack: aChange, Check: growthAppends},
+		{Name: "replaced", Rule: "An entry that a later one replaces stays as it was, with its bodies.", Lack: aReplacement, Check: growthReplaced},
 		{Name: "ends", Rule: "A loop that adds to the Catalog ends where the log ended when the loop began.", Lack: aChange, Check: growthEnds},
 		{Name: "at-once", Rule: "While the log grows every reader sees dense numbers, at least up to the Head it has read.", Lack: aChange, Check: growthAtOnce},
 	}
@@ -99,6 +100,20 @@ func growthAppends(t *tester) {
 		t.Same(head.Generation, t.head().Generation, "Generation")
 		now := t.live(websync.Range{})
 		t.Same(live, now[:min(len(live), len(now))], "the resources that were in the Catalog before: ")
+	}
+}
+
+func growthReplaced(t *tester) {
+	for n := range 3 {
+		before := t.log(websync.Range{})
+		t.OK(t.options.Replace(t.Catalog, n), "Options.Replace")
+		after := t.log(websync.Range{})
+		t.CheckLog(t.head(), after)
+		if len(after) <= len(before) || after[len(after)-1].Prior == 0 {
+			t.Fatalf("after Options.Replace the log has %d entries, and the last has the Prior %d: want more than %d, and the number of another one",
+				len(after), after[len(after)-1].Prior, len(before))
+		}
+		t.Same(before, after[:len(before)], "the entries that were in the log before: ")
 	}
 }
 

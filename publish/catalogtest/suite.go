@@ -18,6 +18,11 @@ type Options struct {
 	// about a Catalog that grows are skipped.
 	Change func(c websync.Catalog, n int) error
 
+	// Replace adds an entry to the log like Change: a later state of a resource that is
+	// there, with other bytes, another state for each n. If nil, the case about entries
+	// that are replaced is skipped.
+	Replace func(c websync.Catalog, n int) error
+
 	// Patience is how long a call may take before it counts as blocked. If zero, it is 20
 	// seconds.
 	Patience time.Duration
@@ -50,6 +55,13 @@ func cases() []suite.Case[Options] {
 func aChange(o Options) string {
 	if o.Change == nil {
 		return "Options.Change is nil"
+	}
+	return ""
+}
+
+func aReplacement(o Options) string {
+	if o.Replace == nil {
+		return "Options.Replace is nil"
 	}
 	return ""
 }

@@ -1,4 +1,4 @@
-package catalogsuite_test
+package harvest_test
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-func brokenTasks() []broken {
-	return []broken{
+func brokenTasks() []brokenCatalog {
+	return []brokenCatalog{
 		{name: "forgets Task.Run", caught: "tasks/every-field tasks/replace",
 			with: func(f *faulty) { f.task = func(t *harvest.Task) { t.Run = [16]byte{} } }},
 		{name: "Due in milliseconds", caught: "tasks/times",
@@ -123,6 +123,20 @@ func brokenTasks() []broken {
 				f.due = func(source string, now time.Time, _ int) []harvest.Task {
 					due, _ := f.model.Due(context.Background(), source, now, 1<<30)
 					return due
+				}
+			}},
+		{name: "Done without N leaves parked tasks", caught: "tasks/done",
+			with: func(f *faulty) {
+				f.batch = func(b *harvest.Batch) {
+					b.Done = slices.DeleteFunc(b.Done, func(ref harvest.TaskRef) bool { return ref.N == 0 && f.taskOf(b.Source, ref.ID).Parked })
+				}
+			}},
+		{name: "Done without N leaves withheld deletions", caught: "tasks/done",
+			with: func(f *faulty) {
+				f.batch = func(b *harvest.Batch) {
+					b.Done = slices.DeleteFunc(b.Done, func(ref harvest.TaskRef) bool {
+						return ref.N == 0 && f.taskOf(b.Source, ref.ID).Kind == harvest.TaskWithheld
+					})
 				}
 			}},
 		{name: "parked tasks are due", caught: "tasks/not-due tasks/due-replaced",
@@ -307,7 +321,7 @@ func (f *faulty) countBodies(take, let func(keys []websync.Digest) []websync.Dig
 
 func all(keys []websync.Digest) []websync.Digest { return keys }
 
-func brokenBodies() []broken {
+func brokenBodies() []brokenCatalog {
 	data := func(f *faulty, key websync.Digest) ([]byte, error) {
 		r, err := f.model.Open(context.Background(), websync.Body{Key: key})
 		if err != nil {
@@ -327,7 +341,7 @@ func brokenBodies() []broken {
 			}
 		}
 	}
-	return []broken{
+	return []brokenCatalog{
 		{name: "an empty body is none", caught: "bodies/sizes",
 			with: func(f *faulty) {
 				f.open = func(key websync.Digest) (io.ReadSeekCloser, error) {
@@ -346,6 +360,13 @@ func brokenBodies() []broken {
 				}
 				return b
 			})},
+		{name: "a position after the end is the end", caught: "bodies/streamed",
+			with: func(f *faulty) {
+				f.open = func(key websync.Digest) (io.ReadSeekCloser, error) {
+					r, err := f.model.Open(context.Background(), websync.Body{Key: key})
+					return clamped{r}, err
+				}
+			}},
 		{name: "can't seek", caught: "bodies/streamed",
 			with: func(f *faulty) {
 				f.open = func(key websync.Digest) (io.ReadSeekCloser, error) {
@@ -496,6 +517,16 @@ type noSeeker struct{ io.ReadSeekCloser }
 
 func (noSeeker) Seek(offset int64, _ int) (int64, error) { return offset, nil }
 
+// A clamped body counts no position after its end.
+type clamped struct{ io.ReadSeekCloser }
+
+func (c clamped) Seek(offset int64, whence int) (int64, error) {
+	if whence == io.SeekEnd {
+		offset = min(offset, 0)
+	}
+	return c.ReadSeekCloser.Seek(offset, whence)
+}
+
 // A lockedReader gives its lock back when it is closed.
 type lockedReader struct {
 	io.ReadSeekCloser
@@ -519,8 +550,8 @@ func beforeGap(items []websync.Item, number func(websync.Item) websync.Seq, last
 	return items
 }
 
-func brokenIterators() []broken {
-	return []broken{
+func brokenIterators() []brokenCatalog {
+	return []brokenCatalog{
 		{name: "nothing to yield is an error", caught: "iterators/empty log/dense",
 			with: func(f *faulty) {
 				f.changes = func(_ websync.Range, items []websync.Item, err error) ([]websync.Item, error) {
@@ -639,9 +670,9 @@ func brokenIterators() []broken {
 	}
 }
 
-func brokenStates() []broken {
+func brokenStates() []brokenCatalog {
 	background := context.Background()
-	return []broken{
+	return []brokenCatalog{
 		{name: "a missing value is empty", caught: "state/swap",
 			with: func(f *faulty) {
 				f.state = func(key string) []byte {
@@ -654,6 +685,15 @@ func brokenStates() []broken {
 				f.swap = func(key string, _, new []byte) error {
 					f.locked(func() { f.set(key, new) })
 					return nil
+				}
+			}},
+		{name: "Swap of equal values does not compare", caught: "state/swap",
+			with: func(f *faulty) {
+				f.swap = func(key string, old, new []byte) error {
+					if bytes.Equal(old, new) {
+						return nil
+					}
+					return f.model.Swap(background, key, old, new)
 				}
 			}},
 		{name: "a conflict sets the value", caught: "state/swap",
@@ -742,7 +782,7 @@ func (f *faulty) ids(replace func(string) string) {
 	}
 }
 
-// uncheckedIDs makes a catalogsuite.Store accept ids that are not allowed, under another
+// uncheckedIDs makes a checkedCatalog accept ids that are not allowed, under another
 // name.
 func uncheckedIDs(f *faulty) {
 	f.ids(func(id string) string {
@@ -753,8 +793,8 @@ func uncheckedIDs(f *faulty) {
 	})
 }
 
-func brokenIDs() []broken {
-	return []broken{
+func brokenIDs() []brokenCatalog {
+	return []brokenCatalog{
 		{name: "ids are UTF-8", caught: "ids/odd records/byte-order",
 			with: func(f *faulty) { f.ids(func(id string) string { return strings.ToValidUTF8(id, "\uFFFD") }) }},
 		{name: "ids end at NUL", caught: "ids/odd",

@@ -1,4 +1,4 @@
-package catalogsuite
+package harvest_test
 
 import (
 	"fmt"
@@ -65,6 +65,10 @@ func taskRules() []rule {
 			w.addTasks(task("a", uri1, now()), task("a", uri2, now()), task("a", uri3, now()))
 			tasks := suite.Exactly(w, 3, w.tasks("a", ""), "tasks")
 			w.addTasks(task("a", uri3, now()))
+			parked, withheld := task("a", uri4, now()), task("a", uri5, now())
+			parked.Parked, withheld.Kind = true, harvest.TaskWithheld
+			w.addTasks(parked, withheld)
+			w.done(harvest.TaskRef{ID: uri4}, harvest.TaskRef{ID: uri5})
 			for _, step := range []struct {
 				done []harvest.TaskRef
 				what string

@@ -1,4 +1,4 @@
-package catalogsuite
+package harvest_test
 
 import (
 	"testing"
@@ -10,16 +10,16 @@ import (
 
 // Options configure how to open the Store under test. Only Open is required; the cases
 // that need a missing option are skipped.
-type Options struct {
+type suiteOptions struct {
 	// Open returns a new, empty Store. What it holds is released by t.Cleanup.
-	Open func(t testing.TB) Store
+	Open func(t testing.TB) checkedCatalog
 
 	// Reopen closes s, which Open returned, and opens the same Store again, as another
 	// process would. It is for a Store that outlives its process.
-	Reopen func(t testing.TB, s Store) Store
+	Reopen func(t testing.TB, s checkedCatalog) checkedCatalog
 
 	// OpenClock is Open for a Store whose clock is now.
-	OpenClock func(t testing.TB, now func() time.Time) Store
+	OpenClock func(t testing.TB, now func() time.Time) checkedCatalog
 
 	// Patience is how long a call may take before it counts as blocked. If zero, it is 20
 	// seconds.
@@ -29,18 +29,18 @@ type Options struct {
 // Run checks the Store that o opens against every rule. Each is a subtest, topic/name,
 // and logs the rule in one sentence. The last topic, "catalog", is that of package
 // catalogtest.
-func Run(t *testing.T, o Options) {
+func runSuite(t *testing.T, o suiteOptions) {
 	t.Helper()
-	suite.Run(t, cases(), o)
+	suite.Run(t, suiteCases(), o)
 	t.Run("catalog", func(t *testing.T) { catalogtest.Run(t, o.catalog()) })
 }
 
 type (
-	rule  = suite.Rule[Options, *tester]
-	topic = suite.Topic[Options, *tester]
+	rule  = suite.Rule[suiteOptions, *tester]
+	topic = suite.Topic[suiteOptions, *tester]
 )
 
-func cases() []suite.Case[Options] {
+func suiteCases() []suite.Case[suiteOptions] {
 	return suite.Cases(newTester,
 		topic{Name: "claim", Rules: claimRules()},
 		topic{Name: "commit", Rules: commitRules()},
@@ -71,7 +71,7 @@ func withWriter(name, sentence string, check func(w *writer)) rule {
 // withReopen is withWriter for a Store that can be opened again.
 func withReopen(name, sentence string, check func(w *writer)) rule {
 	r := withWriter(name, sentence, check)
-	r.Lack = func(o Options) string { return missing(o.Reopen == nil, "Reopen") }
+	r.Lack = func(o suiteOptions) string { return missing(o.Reopen == nil, "Reopen") }
 	return r
 }
 
@@ -79,7 +79,7 @@ func withReopen(name, sentence string, check func(w *writer)) rule {
 func withClock(name, sentence string, check func(s *store, now *clock)) rule {
 	return rule{
 		Name: name, Rule: sentence,
-		Lack: func(o Options) string { return missing(o.OpenClock == nil, "OpenClock") },
+		Lack: func(o suiteOptions) string { return missing(o.OpenClock == nil, "OpenClock") },
 		Check: func(t *tester) {
 			now := newClock()
 			check(t.openClock(now), now)

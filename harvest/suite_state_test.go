@@ -1,4 +1,4 @@
-package catalogsuite
+package harvest_test
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ func stateRules() []rule {
 			}{
 				{one, two, websync.ErrConflict}, {one, none, websync.ErrConflict}, {none, one, nil},
 				{none, two, websync.ErrConflict}, {two, one, websync.ErrConflict}, {two, none, websync.ErrConflict}, {one, two, nil},
-				{one, two, websync.ErrConflict}, {two, two, nil}, {two, none, nil}, {two, one, websync.ErrConflict},
+				{one, two, websync.ErrConflict}, {two, two, nil}, {one, one, websync.ErrConflict}, {two, none, nil}, {one, one, websync.ErrConflict}, {two, one, websync.ErrConflict},
 				{none, none, nil}, {empty, empty, nil}, {empty, one, nil}, {empty, two, websync.ErrConflict}, {one, empty, nil}, {none, two, nil},
 			} {
 				s.isState("k", held)

@@ -1,4 +1,4 @@
-package catalogsuite_test
+package harvest_test
 
 import (
 	"cmp"
@@ -51,9 +51,9 @@ func (m *model) eachRecord(f func(r *harvest.Record)) {
 	}
 }
 
-func brokenGenerations() []broken {
+func brokenGenerations() []brokenCatalog {
 	background := context.Background()
-	return []broken{
+	return []brokenCatalog{
 		{name: "Compact copies the log", caught: "generations/compact",
 			with: func(f *faulty) {
 				f.afterCompact(func(before *model) {
@@ -317,8 +317,8 @@ func brokenGenerations() []broken {
 	}
 }
 
-func brokenDurability() []broken {
-	return []broken{
+func brokenDurability() []brokenCatalog {
+	return []brokenCatalog{
 		{name: "Reopen loses the last Commit", caught: "durability/everything durability/counters durability/base",
 			reopen: func(m *model) {
 				log := m.logs[m.newest]

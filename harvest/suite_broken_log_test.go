@@ -1,4 +1,4 @@
-package catalogsuite_test
+package harvest_test
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-func brokenLogs() []broken {
-	return []broken{
+func brokenLogs() []brokenCatalog {
+	return []brokenCatalog{
 		{name: "numbers with gaps", caught: "log/dense log/concurrent",
 			with: func(f *faulty) {
 				f.committed = func(*harvest.Claim, *harvest.Batch) { f.seq++ }
@@ -177,7 +177,7 @@ func brokenLogs() []broken {
 	}
 }
 
-func brokenRecords() []broken {
+func brokenRecords() []brokenCatalog {
 	// kept runs g on each record that a Batch has put or touched, under the lock.
 	kept := func(f *faulty, g func(before, r *harvest.Record, put bool)) {
 		f.commit = func(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
@@ -197,7 +197,7 @@ func brokenRecords() []broken {
 			return conflicts, err
 		}
 	}
-	return []broken{
+	return []brokenCatalog{
 		{name: "loses tombstones", caught: "records/kinds records/byte-order log/born records/touch-unknown",
 			with: func(f *faulty) {
 				f.committed = func(_ *harvest.Claim, b *harvest.Batch) {
@@ -240,6 +240,24 @@ func brokenRecords() []broken {
 						r.Validators = was.Validators
 					}
 				})
+			}},
+		{name: "keeps two validators", caught: "records/every-field",
+			with: func(f *faulty) {
+				kept(f, func(_, r *harvest.Record, _ bool) { r.Validators = r.Validators[:min(2, len(r.Validators))] })
+			}},
+		{name: "sorts links", caught: "records/every-field",
+			with: func(f *faulty) {
+				kept(f, func(_, r *harvest.Record, _ bool) {
+					slices.SortFunc(r.Resource.Links, func(a, b websync.Link) int { return strings.Compare(a.Href, b.Href) })
+				})
+			}},
+		{name: "KeepsContent is always set", caught: "bodies/not-kept",
+			with: func(f *faulty) {
+				f.brief = func(b *harvest.Brief) { b.KeepsContent = b.HasContent }
+			}},
+		{name: "a Fingerprint always has KeepsContent", caught: "bodies/not-kept",
+			with: func(f *faulty) {
+				f.spoilPrints(func(p *harvest.Fingerprint) { p.KeepsContent = p.HasContent })
 			}},
 		{name: "a Brief has no Hash", caught: "records/every-field",
 			with: func(f *faulty) {

@@ -1,4 +1,4 @@
-package catalogsuite
+package harvest_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // A Store has the methods of a [harvest.Catalog] that are checked here, so that tests can
 // break them one by one.
-type Store interface {
+type checkedCatalog interface {
 	websync.Catalog
 	websync.State
 

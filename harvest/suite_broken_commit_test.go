@@ -1,4 +1,4 @@
-package catalogsuite_test
+package harvest_test
 
 import (
 	"context"
@@ -33,8 +33,8 @@ func (f *faulty) beforeCommit(g func(st *standing, c *harvest.Claim, b *harvest.
 	}
 }
 
-func brokenClaims() []broken {
-	return []broken{
+func brokenClaims() []brokenCatalog {
+	return []brokenCatalog{
 		{name: "grants every claim", caught: "claim/held claim/one-winner claim/renew claim/ttl claim/released claim/expired claim/not-taken-over",
 			with: func(f *faulty) {
 				f.claim = func(name string, ttl time.Duration) (*harvest.Claim, error) {
@@ -274,8 +274,8 @@ func (f *faulty) alone(c *harvest.Claim, b harvest.Batch) {
 	}
 }
 
-func brokenCommits() []broken {
-	return []broken{
+func brokenCommits() []brokenCatalog {
+	return []brokenCatalog{
 		{name: "checkpoints of 64 KiB", caught: "commit/checkpoint",
 			with: func(f *faulty) {
 				f.batch = func(b *harvest.Batch) {
@@ -402,6 +402,16 @@ func brokenCommits() []broken {
 			with: func(f *faulty) {
 				f.beforeCommit(func(st *standing, c *harvest.Claim, b *harvest.Batch) { st.applied = true })
 			}},
+		{name: "a checkpoint is visible before its changes", caught: "commit/at-once",
+			with: func(f *faulty) {
+				f.commit = func(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {
+					if b.Checkpoint != nil {
+						f.locked(func() { f.checkpoints[b.Source] = *b.Checkpoint })
+						time.Sleep(time.Millisecond)
+					}
+					return f.model.Commit(ctx, c, b)
+				}
+			}},
 		{name: "a Batch without a checkpoint resets it", caught: "commit/checkpoint",
 			with: func(f *faulty) {
 				f.batch = func(b *harvest.Batch) {
@@ -476,8 +486,8 @@ func brokenCommits() []broken {
 // outside is the time between the check of a broken store and its transaction.
 const outside = 200 * time.Microsecond
 
-func brokenRaces() []broken {
-	return []broken{
+func brokenRaces() []brokenCatalog {
+	return []brokenCatalog{
 		{name: "looks at the claim outside of its transaction", caught: "race/commit-commit race/commit-claim",
 			with: func(f *faulty) {
 				f.commit = func(ctx context.Context, c *harvest.Claim, b *harvest.Batch) ([]string, error) {

@@ -1,4 +1,4 @@
-package catalogsuite_test
+package harvest_test
 
 import (
 	"bytes"
@@ -15,10 +15,9 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/catalogsuite"
 )
 
-// A model is the simplest catalogsuite.Store that keeps the contract: maps under a mutex.
+// A model is the simplest checkedCatalog that keeps the contract: maps under a mutex.
 // It proves that the suite can be passed.
 type model struct {
 	mu    sync.Mutex
@@ -55,7 +54,7 @@ type stored struct {
 }
 
 var (
-	_ catalogsuite.Store = (*model)(nil)
+	_ checkedCatalog = (*model)(nil)
 )
 
 func newModel(now func() time.Time) *model {

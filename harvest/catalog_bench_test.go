@@ -1,4 +1,4 @@
-package memstore_test
+package harvest_test
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// change is a record of about 300 bytes.
-func change(i int) harvest.Change {
+// typicalChange is a record of about 300 bytes.
+func typicalChange(i int) harvest.Change {
 	id := fmt.Sprintf("https://example.com/eli/lov/2024/%08d", i)
 	link := websync.Link{Href: id, Type: "text/html; charset=utf-8", Length: 48211, Digests: websync.Digests{websync.SHA256([]byte(id))}}
 	at := websync.NewDatetime(time.Unix(1732190000+int64(i), 0).UTC())
@@ -29,8 +29,8 @@ func change(i int) harvest.Change {
 	}}
 }
 
-// fill commits n records in batches of 512.
-func fill(b *testing.B, s *harvest.Catalog, n int) {
+// fillTypical commits n records in batches of 512.
+func fillTypical(b *testing.B, s *harvest.Catalog, n int) {
 	ctx := context.Background()
 	claim, err := s.Claim(ctx, "source/a", time.Hour)
 	if err != nil {
@@ -39,7 +39,7 @@ func fill(b *testing.B, s *harvest.Catalog, n int) {
 	for i := 0; i < n; {
 		batch := harvest.NewBatch("a")
 		for ; i < n && len(batch.Puts) < 512; i++ {
-			batch.Puts = append(batch.Puts, change(i))
+			batch.Puts = append(batch.Puts, typicalChange(i))
 		}
 		if conflicts, err := s.Commit(ctx, claim, batch); err != nil || len(conflicts) > 0 {
 			b.Fatal(conflicts, err)
@@ -48,7 +48,7 @@ func fill(b *testing.B, s *harvest.Catalog, n int) {
 }
 
 // An op is one record.
-func BenchmarkStore(b *testing.B) {
+func BenchmarkCatalog(b *testing.B) {
 	ctx := context.Background()
 	b.Run("put", func(b *testing.B) {
 		b.ReportAllocs()
@@ -58,7 +58,7 @@ func BenchmarkStore(b *testing.B) {
 		for i := 0; i < b.N; {
 			batch := harvest.NewBatch("a")
 			for ; i < b.N && len(batch.Puts) < 512; i++ {
-				batch.Puts = append(batch.Puts, change(i*7919%10_000_019))
+				batch.Puts = append(batch.Puts, typicalChange(i*7919%10_000_019))
 			}
 			batches = append(batches, batch)
 		}
@@ -70,7 +70,7 @@ func BenchmarkStore(b *testing.B) {
 		}
 	})
 	s := harvest.NewCatalog(memstore.New())
-	fill(b, s, 100_000)
+	fillTypical(b, s, 100_000)
 	claim, err := s.Claim(ctx, "source/b", time.Hour)
 	if err != nil {
 		b.Fatal(err)
@@ -79,7 +79,7 @@ func BenchmarkStore(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			batch := harvest.NewBatch("b")
-			c := change(0)
+			c := typicalChange(0)
 			c.Record.Resource.ID = fmt.Sprint(claim.N)
 			batch.Puts = []harvest.Change{c}
 			if conflicts, err := s.Commit(ctx, claim, batch); err != nil || len(conflicts) > 0 {
@@ -92,7 +92,7 @@ func BenchmarkStore(b *testing.B) {
 		for i := 0; i < b.N; {
 			batch := harvest.NewBatch("a")
 			for ; i < b.N && len(batch.Touches) < 512; i++ {
-				c := change(i % 100_000)
+				c := typicalChange(i % 100_000)
 				c.Base = websync.Seq(i%100_000 + 1)
 				batch.Touches = append(batch.Touches, c)
 			}
@@ -105,7 +105,7 @@ func BenchmarkStore(b *testing.B) {
 		b.ReportAllocs()
 		ids := make([]string, 256)
 		for i := range ids {
-			ids[i] = change(i * 389).Record.Resource.ID
+			ids[i] = typicalChange(i * 389).Record.Resource.ID
 		}
 		b.ResetTimer()
 		for i := 0; i < b.N; i += len(ids) {
@@ -115,13 +115,13 @@ func BenchmarkStore(b *testing.B) {
 		}
 	})
 	b.Run("records", func(b *testing.B) {
-		walk(b, func() iter.Seq2[harvest.Record, error] { return s.Records(ctx, "a", "") })
+		readSome(b, func() iter.Seq2[harvest.Record, error] { return s.Records(ctx, "a", "") })
 	})
 	b.Run("changes", func(b *testing.B) {
-		walk(b, func() iter.Seq2[websync.Item, error] { return s.Changes(ctx, websync.Range{}) })
+		readSome(b, func() iter.Seq2[websync.Item, error] { return s.Changes(ctx, websync.Range{}) })
 	})
 	b.Run("resources", func(b *testing.B) {
-		walk(b, func() iter.Seq2[websync.Item, error] { return s.Resources(ctx, websync.Range{}) })
+		readSome(b, func() iter.Seq2[websync.Item, error] { return s.Resources(ctx, websync.Range{}) })
 	})
 	b.Run("large-body", func(b *testing.B) {
 		b.ReportAllocs()
@@ -145,8 +145,8 @@ func BenchmarkStore(b *testing.B) {
 	})
 }
 
-// walk reads b.N of what all yields, from the start as often as needed.
-func walk[T any](b *testing.B, all func() iter.Seq2[T, error]) {
+// readSome reads b.N of what all yields, from the start as often as needed.
+func readSome[T any](b *testing.B, all func() iter.Seq2[T, error]) {
 	b.ReportAllocs()
 	for n := 0; n < b.N; {
 		for _, err := range all() {

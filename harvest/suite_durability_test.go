@@ -1,4 +1,4 @@
-package catalogsuite
+package harvest_test
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package catalogsuite_test
+package harvest_test
 
 import (
 	"context"
@@ -215,7 +215,7 @@ func (f *faulty) Changes(ctx context.Context, r websync.Range) iter.Seq2[websync
 
 func (f *faulty) Tasks(ctx context.Context, source, after string) iter.Seq2[harvest.Task, error] {
 	if f.taskPages > 0 {
-		return pages(func() ([]harvest.Task, error) { return above(f.model, f.model.tasks, source, after), nil }, f.taskPages)
+		return pagesOf(func() ([]harvest.Task, error) { return above(f.model, f.model.tasks, source, after), nil }, f.taskPages)
 	}
 	if f.taskByTask {
 		return f.tasksOneByOne(ctx, source, after)
@@ -297,6 +297,12 @@ func (f *faulty) Vacuum(ctx context.Context, grace time.Duration) (int, error) {
 	return f.model.Vacuum(ctx, grace)
 }
 
+// taskOf returns the task of an id.
+func (f *faulty) taskOf(source, id string) (t harvest.Task) {
+	f.locked(func() { t = f.model.tasks[source][id] })
+	return t
+}
+
 func spoil[V any](vs []V, f func(*V)) {
 	if f == nil {
 		return
@@ -321,7 +327,7 @@ func spoiltList[V any](ctx context.Context, f *faulty, get func() ([]V, error)) 
 	inner := list(ctx, get)
 	switch {
 	case f.offset > 0:
-		inner = pages(get, f.offset)
+		inner = pagesOf(get, f.offset)
 	case f.quiet:
 		inner = quiet(inner)
 	case f.stubborn:
@@ -369,7 +375,7 @@ func (f *faulty) pagesByBorn(ctx context.Context, r websync.Range) iter.Seq2[web
 }
 
 // pages asks again for every n values, and skips as many as it has yielded.
-func pages[V any](get func() ([]V, error), n int) iter.Seq2[V, error] {
+func pagesOf[V any](get func() ([]V, error), n int) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
 		for at := 0; ; at += n {
 			vs, err := get()

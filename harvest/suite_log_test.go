@@ -1,4 +1,4 @@
-package catalogsuite
+package harvest_test
 
 import (
 	"fmt"
@@ -129,7 +129,7 @@ func logRules() []rule {
 		withWriter("superseded", "Every Put and deletion stays in the log, each as the description was at that change.", func(w *writer) {
 			data := []byte("of the first state")
 			first := bodyChange(uri1, 0, "one", data)
-			first.Record.At = date(w, "2024-05")
+			first.Record.At = datetime(w, "2024-05")
 			first.Record.Resource.Links = []websync.Link{{Rel: "via", Href: uri2, Length: 12}}
 			var want []websync.Item
 			for i, c := range []harvest.Change{first,
@@ -260,7 +260,7 @@ func (s *store) hasTimes(want []time.Time) {
 	}
 }
 
-func date(w *writer, s string) websync.Datetime {
+func datetime(w *writer, s string) websync.Datetime {
 	w.Helper()
 	d, err := websync.ParseDatetime(s)
 	w.OK(err, "ParseDatetime %s", s)

@@ -1,4 +1,4 @@
-package catalogsuite
+package harvest_test
 
 import (
 	"context"
@@ -86,7 +86,7 @@ func commitRules() []rule {
 				}
 				defer close(done)
 				for n := 1; n <= 25 && err == nil; n++ {
-					b := w.batch(harvest.Batch{})
+					b := w.batch(harvest.Batch{Checkpoint: &harvest.Checkpoint{Version: n}})
 					for i, id := range ids {
 						b.Puts = append(b.Puts, change(id, websync.Seq(3*n-2+i), websync.Updated, strconv.Itoa(n)))
 					}
@@ -307,7 +307,13 @@ func (w *writer) watchThrees(ids []string, done <-chan struct{}) error {
 			return nil
 		default:
 		}
+		before, beforeErr := w.Checkpoint(w.Ctx, w.source)
 		items, err := w.Get(w.Ctx, w.source, ids)
+		after, afterErr := w.Checkpoint(w.Ctx, w.source)
+		if n, _ := strconv.Atoi(items[0].Resource.Title); n < before.Version || n > after.Version {
+			return fmt.Errorf("store: checkpoint %d, then change %d, then checkpoint %d: they are of one Batch", before.Version, n, after.Version)
+		}
+		err = errors.Join(beforeErr, err, afterErr)
 		if err == nil && (items[0].Resource.Title != items[1].Resource.Title || items[1].Resource.Title != items[2].Resource.Title) {
 			err = errors.New("store: Get returned a part of a Batch")
 		}

@@ -1,4 +1,4 @@
-package catalogsuite
+package harvest_test
 
 import (
 	"fmt"
@@ -311,7 +311,7 @@ func recordRules() []rule {
 		withWriter("datetimes", "Datetimes keep their precision and zone.", func(w *writer) {
 			b := harvest.Batch{}
 			for _, s := range datetimeTexts {
-				d := date(w, s)
+				d := datetime(w, s)
 				c := change(s, 0, websync.Created, "")
 				c.Record.At = d
 				c.Record.Resource.Modified, c.Record.Resource.Published, c.Record.Resource.Content.Modified = d, d, d

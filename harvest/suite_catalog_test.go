@@ -1,4 +1,4 @@
-package catalogsuite
+package harvest_test
 
 import (
 	"fmt"
@@ -10,17 +10,22 @@ import (
 )
 
 // catalog returns the options of package catalogtest: every Store is a Catalog.
-func (o Options) catalog() catalogtest.Options {
+func (o suiteOptions) catalog() catalogtest.Options {
 	return catalogtest.Options{
-		Open:     func(t testing.TB) websync.Catalog { return o.openFilled(t) },
-		Change:   func(c websync.Catalog, n int) error { return c.(*writer).putOne(n) },
+		Open:   func(t testing.TB) websync.Catalog { return o.openFilled(t) },
+		Change: func(c websync.Catalog, n int) error { return c.(*writer).putOne(n) },
+		Replace: func(c websync.Catalog, n int) error {
+			w := c.(*writer)
+			w.keep(uri5, fmt.Appendf(nil, "replaced %d", n))
+			return nil
+		},
 		Patience: o.Patience,
 	}
 }
 
 // openFilled returns a writer to a Store with two sources, resources that came, changed
 // and went, and bodies.
-func (o Options) openFilled(tb testing.TB) *writer {
+func (o suiteOptions) openFilled(tb testing.TB) *writer {
 	tb.Helper()
 	a := newTester(tb, o).open().writer("a")
 	b := a.writer("b")

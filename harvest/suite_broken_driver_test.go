@@ -1,4 +1,4 @@
-package catalogsuite_test
+package harvest_test
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/internal/catalogsuite"
 	"github.com/websync-go/websync/internal/suite"
 )
 
@@ -115,7 +114,7 @@ func tornDriver() driver {
 }
 
 // brokenDrivers are drivers with one fault each.
-func brokenDrivers() (all []suite.Broken[catalogsuite.Options]) {
+func brokenDrivers() (all []suite.Broken[suiteOptions]) {
 	var lost atomic.Int64
 	for _, b := range []struct {
 		name, caught string
@@ -163,9 +162,9 @@ func brokenDrivers() (all []suite.Broken[catalogsuite.Options]) {
 				return err
 			}}},
 	} {
-		all = append(all, suite.Broken[catalogsuite.Options]{Name: "driver: " + b.name, Caught: b.caught, Options: func() catalogsuite.Options {
-			return catalogsuite.Options{
-				Open: func(testing.TB) catalogsuite.Store {
+		all = append(all, suite.Broken[suiteOptions]{Name: "driver: " + b.name, Caught: b.caught, Options: func() suiteOptions {
+			return suiteOptions{
+				Open: func(testing.TB) checkedCatalog {
 					d := b.driver
 					d.Store = memstore.New()
 					return harvest.NewCatalog(&d)

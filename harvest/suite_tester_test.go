@@ -1,4 +1,4 @@
-package catalogsuite
+package harvest_test
 
 import (
 	"bytes"
@@ -20,10 +20,12 @@ import (
 // A tester runs one case.
 type tester struct {
 	suite.Tester
-	options Options
+	options suiteOptions
 }
 
-func newTester(t testing.TB, o Options) *tester { return &tester{suite.NewTester(t, o.Patience), o} }
+func newTester(t testing.TB, o suiteOptions) *tester {
+	return &tester{suite.NewTester(t, o.Patience), o}
+}
 
 // open returns a new Store.
 func (t *tester) open() *store {
@@ -37,9 +39,9 @@ func (t *tester) openClock(c *clock) *store {
 	return t.wrap(t.options.OpenClock(t.TB, c.Now))
 }
 
-func (t *tester) wrap(s Store) *store {
+func (t *tester) wrap(s checkedCatalog) *store {
 	t.Helper()
-	t.FatalIf(s == nil, "the function of the Options that opens a Store returned nil")
+	t.FatalIf(s == nil, "the function of the suiteOptions that opens a Store returned nil")
 	return &store{s, t}
 }
 
@@ -65,13 +67,13 @@ func (c *clock) step(d time.Duration) time.Time {
 
 // A store is the Store under test. Its lower-case methods end the case if a call fails.
 type store struct {
-	Store
+	checkedCatalog
 	*tester
 }
 
 func (s *store) reopen() *store {
 	s.Helper()
-	return s.wrap(s.options.Reopen(s.TB, s.Store))
+	return s.wrap(s.options.Reopen(s.TB, s.checkedCatalog))
 }
 
 func (s *store) claim(source string) *harvest.Claim {
@@ -534,7 +536,7 @@ func idOf[V any](v V) string {
 	case harvest.Task:
 		return v.Resource.ID
 	}
-	panic(fmt.Sprintf("catalogsuite: a %T has no id", v))
+	panic(fmt.Sprintf("a %T has no id", v))
 }
 
 // sorted returns a sorted copy.

@@ -1,3 +1,0 @@
-package catalogsuite
-
-var Cases = cases
