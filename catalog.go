@@ -14,7 +14,7 @@ import (
 var ErrCatalog = errors.New("not what a Catalog holds")
 
 // A Catalog is what a [Publisher] reads: the records of one or more sources and the log
-// of their changes. Every Store of package harvest is one, and a [Log] is one in memory.
+// of their changes. That of package harvest is one, and a [Log] is one in memory.
 // Package publish/catalogtest checks an implementation against this contract.
 //
 // A Catalog is safe for concurrent use. It copies its arguments and results, so that the

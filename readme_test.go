@@ -220,7 +220,7 @@ func textsByOrigin(t *testing.T, store *harvest.Catalog) map[string]string {
 		require.NoError(t, err)
 		via, ok := item.Resource.Via()
 		require.True(t, ok, item.Resource.ID)
-		body, ok := item.Body(harvest.ContentName)
+		body, ok := item.Body(websync.ContentName)
 		require.True(t, ok, item.Resource.ID)
 		texts[via.Href] = testkit.Read(t, store, body)
 	}

@@ -1798,7 +1798,7 @@ func contentsOf(t testing.TB, store *harvest.Catalog, key string) map[string]str
 			continue
 		}
 		text := r.Resource.Title
-		if b, ok := r.Body(harvest.ContentName); ok && !b.Key.IsZero() {
+		if b, ok := r.Body(websync.ContentName); ok && !b.Key.IsZero() {
 			body, err := store.Open(t.Context(), b)
 			require.NoError(t, err)
 			data, err := io.ReadAll(body)

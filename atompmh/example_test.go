@@ -55,7 +55,7 @@ func ExampleSource() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		body, _ := item.Body(harvest.ContentName)
+		body, _ := item.Body(websync.ContentName)
 		r, err := store.Open(ctx, body)
 		if err != nil {
 			log.Fatal(err)

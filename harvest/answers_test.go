@@ -243,11 +243,11 @@ func TestValidatorsOfGet(t *testing.T) {
 	w.pages("1", "2", "3")
 	source := getting{snapshot(put("r", day(1))), func(ctx context.Context, job *harvest.Job) error {
 		refused := websync.Link{Href: base + "1", Length: 7}
-		if err := job.Obtain(ctx, harvest.ContentName, refused); !errors.Is(err, websync.ErrMismatch) {
+		if err := job.Obtain(ctx, websync.ContentName, refused); !errors.Is(err, websync.ErrMismatch) {
 			return fmt.Errorf("other bytes are kept: %v", err)
 		}
 		chosen := websync.Link{Href: base + "2"}
-		req := job.Request(harvest.ContentName, chosen)
+		req := job.Request(websync.ContentName, chosen)
 		req.Header = map[string][]string{"Accept-Datetime": {"Thu, 03 Jan 2013 18:00:00 GMT"}}
 		resp, err := job.Fetch(ctx, req)
 		if err != nil {

@@ -14,22 +14,17 @@ import (
 )
 
 // Compact writes a new generation of the log beside the old one: the latest state of
-// every id, tombstones included, with their commit times, renumbered. All claims end
-// (their next Commit returns ErrFenced), and tasks refer to the new number of their
-// record. What it copies has the Prior 0. Changes reads the old generation until Drop.
-//
-// Compact works in many small Updates beside commits. The last of them copies what is
-// left, ends the claims and makes the new generation the newest; if the call ends before
-// it, nothing has changed, and what it has written is removed by the next. Then tasks are
-// given the new numbers; if the call ends before that is done, readers translate them,
-// and the next call goes on. Records are given theirs when they change: readers find them
-// in the order of first appearances.
-//
-// Changes made while it runs are in the new generation as in the old, and so are the
-// entries before them; a Touch of an entry that has been copied changes only the record.
-// If another process begins to compact the same Store, the earlier call ends with
-// [ErrHeld].
+// every id, tombstones included, with their commit times, renumbered, and with the Prior
+// 0. Runs go on beside it until it ends; then all claims end with [ErrFenced]. Changes
+// reads the old generation until Drop. If the call ends early, nothing has changed, and
+// the next one removes what it has written. If another process begins to compact the same
+// Store, the earlier call ends with [ErrHeld].
 func (s *Catalog) Compact(ctx context.Context) (generation uint64, err error) {
+	// It works in many small Updates. The last of them copies what is left, ends the claims
+	// and makes the new generation the newest. Then tasks are given the new numbers; until
+	// that is done readers translate them. Records are given theirs when they change:
+	// readers find them in the order of first appearances. A touch of an entry that has been
+	// copied changes only the record.
 	s.compacting.Lock()
 	defer s.compacting.Unlock()
 	if err := s.rewrite(ctx); err != nil {
@@ -418,8 +413,8 @@ func (s *Catalog) remove(ctx context.Context, from, to key, guard func(*writer) 
 }
 
 // Vacuum removes the bodies that no current record has named for at least grace. It may
-// run at the same time as commits. Blobs that no Commit has taken, left by a process that
-// has ended, are removed too but not counted.
+// run beside a harvest. Blobs that no record has named, left by a process that has ended,
+// are removed too but not counted.
 func (s *Catalog) Vacuum(ctx context.Context, grace time.Duration) (removed int, err error) {
 	limit := s.now() - grace.Microseconds()
 	to := newKey(unusedKey).time(micro(limit + 1))

@@ -312,7 +312,7 @@ func (r *run) touch(s *slot) *change {
 
 // stillStated returns the content of the record, if the event states the same bytes.
 func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
-	b, ok := s.rec.Body(ContentName)
+	b, ok := s.rec.Body(websync.ContentName)
 	content := &s.ev.Resource.Content
 	switch {
 	case s.ask, p.getter != nil, !s.rec.Live(), !ok, !s.ev.hasContent(), !p.keepsContent(s.rec), s.ev.Tag != "", contradicts(*content, b.Link):

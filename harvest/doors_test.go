@@ -75,7 +75,7 @@ func (m *answerModel) step(name string, answer byte) {
 		if job.Held != nil {
 			return job.ReuseAll()
 		}
-		_, err := job.Keep(ctx, harvest.ContentName, websync.Link{}, strings.NewReader("made"))
+		_, err := job.Keep(ctx, websync.ContentName, websync.Link{}, strings.NewReader("made"))
 		return err
 	}
 	time.Sleep(48 * time.Hour) // failed tasks are due again

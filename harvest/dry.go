@@ -19,7 +19,7 @@ type Decision struct {
 	Get bool
 	// Resource is the description in the event; nil for a deletion.
 	Resource *websync.Resource
-	// Held is the record in the Store; nil if there is none.
+	// Held is the record in the Catalog; nil if there is none.
 	Held *Record
 }
 
@@ -34,7 +34,7 @@ func (h *Harvester) Plan(ctx context.Context, src Source, each func(Decision)) (
 }
 
 // Audit is a Plan that compares everything. It lists the source from the beginning and
-// verifies the bodies in the Store; a body that is damaged is a Failure. It compares a
+// verifies the bodies in the Catalog; a body that is damaged is a Failure. It compares a
 // resource by its description alone if the source states neither a time nor a digest.
 // [Report.Differences] counts the differences.
 func (h *Harvester) Audit(ctx context.Context, src Source, each func(Decision)) (*Report, error) {
@@ -126,7 +126,7 @@ func (p *pipe) foresee(s *slot) {
 // foreseen returns the change that a get leads to, as far as it is known.
 func (p *pipe) foreseen(s *slot) *change {
 	change := p.putOf(s)
-	change.Record.Bodies = []websync.Body{{Name: ContentName, Link: s.ev.Resource.Content, Key: websync.Digest{Algorithm: keyAlgorithm}}}
+	change.Record.Bodies = []websync.Body{{Name: websync.ContentName, Link: s.ev.Resource.Content, Key: websync.Digest{Algorithm: keyAlgorithm}}}
 	return change
 }
 

@@ -1255,7 +1255,7 @@ func TestBodyModes(t *testing.T) {
 	w.run(list)
 	require.Equal(t, map[string]string{"a": "-"}, w.live())
 	rec := w.record("a")
-	body, _ := rec.Body(harvest.ContentName)
+	body, _ := rec.Body(websync.ContentName)
 	require.Equal(t, websync.Digests{websync.SHA256([]byte("a"))}, body.Link.Digests)
 	w.site.reset()
 	require.EqualValues(t, 1, w.run(list).Unchanged)

@@ -17,9 +17,6 @@ import (
 	"github.com/websync-go/websync/internal/guard"
 )
 
-// ContentName is the name of the body that holds a resource's primary representation.
-const ContentName = websync.ContentName
-
 // A Job is one resource whose bodies are to be obtained. It belongs to one call of Get.
 type Job struct {
 	// Resource is the resource as it was announced. Get may change it, except its ID.
@@ -218,7 +215,7 @@ func (j *Job) Report(f websync.Finding) { j.run.finding(f) }
 func (j *Job) Log() *slog.Logger { return j.run.log }
 
 // Content does what the engine does for a Source that is no Getter: it keeps the bytes
-// that came with the event as the body [ContentName]. If there are none, or they can't be
+// that came with the event as the body [websync.ContentName]. If there are none, or they can't be
 // read or are not as stated, which is a finding, it obtains Resource.Content. Without an
 // Href it keeps nothing if there are no bytes, and returns an error if they are bad.
 func (j *Job) Content(ctx context.Context) error {
@@ -232,7 +229,7 @@ func (j *Job) Content(ctx context.Context) error {
 	if link.Href == "" {
 		return nil
 	}
-	return j.Obtain(ctx, ContentName, link)
+	return j.Obtain(ctx, websync.ContentName, link)
 }
 
 // Obtain fetches link.Href, verifies the bytes and keeps them as the body with the given
@@ -305,7 +302,7 @@ func (j *Job) keepCame(ctx context.Context, link websync.Link) error {
 		return err
 	}
 	defer r.Close()
-	_, err = j.Keep(ctx, ContentName, link, r)
+	_, err = j.Keep(ctx, websync.ContentName, link, r)
 	return err
 }
 

@@ -88,7 +88,7 @@ func TestPanicOfOneResource(t *testing.T) {
 		},
 		"in the bytes": func(*world) gets {
 			return func(ctx context.Context, job *harvest.Job) error {
-				_, err := job.Keep(ctx, harvest.ContentName, job.Resource.Content, io.MultiReader(strings.NewReader("b"), exploding{}))
+				_, err := job.Keep(ctx, websync.ContentName, job.Resource.Content, io.MultiReader(strings.NewReader("b"), exploding{}))
 				return err
 			}
 		},
@@ -400,21 +400,21 @@ func TestPanicThatIsNotTheSources(t *testing.T) {
 		"RemoveBlob": func(w *world) harvest.Source {
 			w.h.Catalog = w.explodes("RemoveBlob")
 			return getting{listing, func(ctx context.Context, job *harvest.Job) error {
-				_, err := job.Keep(ctx, harvest.ContentName, websync.Link{}, io.MultiReader(strings.NewReader("bytes"), iotest.ErrReader(io.ErrNoProgress)))
+				_, err := job.Keep(ctx, websync.ContentName, websync.Link{}, io.MultiReader(strings.NewReader("bytes"), iotest.ErrReader(io.ErrNoProgress)))
 				return err
 			}}
 		},
 		"RemoveBlob, after bytes that panic": func(w *world) harvest.Source {
 			w.h.Catalog = w.explodes("RemoveBlob")
 			return getting{listing, func(ctx context.Context, job *harvest.Job) error {
-				_, err := job.Keep(ctx, harvest.ContentName, websync.Link{}, io.MultiReader(strings.NewReader("bytes"), exploding{}))
+				_, err := job.Keep(ctx, websync.ContentName, websync.Link{}, io.MultiReader(strings.NewReader("bytes"), exploding{}))
 				return err
 			}}
 		},
 		"Open": func(w *world) harvest.Source {
 			w.h.Catalog = w.looking('B', func() { explode(errBoom) })
 			return getting{listing, func(ctx context.Context, job *harvest.Job) error {
-				_, err := job.Open(ctx, harvest.ContentName)
+				_, err := job.Open(ctx, websync.ContentName)
 				return err
 			}}
 		},

@@ -46,7 +46,7 @@ type brief struct {
 	Stated    Stated
 	Early     bool
 
-	// HasContent is set if there is a Body with the name ContentName, and KeepsContent if
+	// HasContent is set if there is a Body with the name websync.ContentName, and KeepsContent if
 	// it has a Key.
 	HasContent, KeepsContent bool
 }
@@ -56,7 +56,7 @@ func (b *brief) Live() bool { return b.ID != "" && b.Kind != websync.Deleted }
 
 // brief returns the part of r that shows whether an event states something new.
 func (r *Record) brief() brief {
-	content, ok := r.Body(ContentName)
+	content, ok := r.Body(websync.ContentName)
 	return brief{ID: r.Resource.ID, Seq: r.Seq, Born: r.Born, Kind: r.Kind, Stated: r.Stated, Early: r.Early,
 		HasContent: ok, KeepsContent: !content.Key.IsZero()}
 }

@@ -68,7 +68,7 @@ func heldRows(t testing.TB, c *harvest.Catalog) table {
 		require.NoError(t, err)
 		r := tableRow{title: item.Resource.Title, modified: item.Resource.Modified.Time(), bare: true}
 		require.Equal(t, "text/plain", item.Resource.Content.Type)
-		if b, ok := item.Body(harvest.ContentName); ok {
+		if b, ok := item.Body(websync.ContentName); ok {
 			body, err := c.Open(t.Context(), b)
 			require.NoError(t, err)
 			text, err := io.ReadAll(body)

@@ -9,7 +9,7 @@ import (
 	"github.com/websync-go/websync/publish/catalogtest"
 )
 
-// catalog returns the options of package catalogtest: every Store is a Catalog.
+// catalog returns the options of package catalogtest: what is checked is one.
 func (o suiteOptions) catalog() catalogtest.Options {
 	return catalogtest.Options{
 		Open:   func(t testing.TB) websync.Catalog { return o.openFilled(t) },

@@ -12,16 +12,15 @@ const pollLog = time.Second
 
 // WaitLog waits until the log of a Catalog has entries after those of a Head that was
 // read before, or has a new generation, and returns the present Head. It reads the Head
-// once a second. A Store may have a method LogChanged() <-chan struct{}, which returns a
-// channel that is closed after the next change of the log that the Store notices: then
-// WaitLog reads the Head at once. A [Catalog] notices the commits of its own process.
+// once a second and, if the Catalog has a method LogChanged as [Catalog] has, after each
+// change that this notices.
 //
 // A program that follows the log reads the Head first, so that nothing is missed:
 //
 //	for err == nil {
-//		head, _ := store.Head(ctx)
-//		if err = harvest.Each(ctx, store, "index", index); err == nil {
-//			_, err = harvest.WaitLog(ctx, store, head)
+//		head, _ := catalog.Head(ctx)
+//		if err = harvest.Each(ctx, catalog, "index", index); err == nil {
+//			_, err = harvest.WaitLog(ctx, catalog, head)
 //		}
 //	}
 func WaitLog(ctx context.Context, c websync.Catalog, after websync.Head) (websync.Head, error) {

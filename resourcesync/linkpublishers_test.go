@@ -73,7 +73,7 @@ func allBodies(t *testing.T, store *harvest.Catalog) map[string]string {
 		name := strings.TrimPrefix(rec.Resource.ID, www)
 		content := false
 		for _, b := range rec.Bodies {
-			if b.Name == harvest.ContentName {
+			if b.Name == websync.ContentName {
 				all[name], content = testkit.Read(t, store, b), true
 			} else {
 				all[name+"|"+strings.TrimPrefix(b.Name, "describedby")] = testkit.Read(t, store, b)

@@ -150,7 +150,7 @@ func contents(t *testing.T, store *harvest.Catalog) map[string]string {
 	all := make(map[string]string)
 	for rec, err := range store.Records(t.Context(), sourceURL, "") {
 		require.NoError(t, err)
-		if b, ok := rec.Body(harvest.ContentName); ok && rec.Live() {
+		if b, ok := rec.Body(websync.ContentName); ok && rec.Live() {
 			all[strings.TrimPrefix(rec.Resource.ID, www)] = md5Of(b.Link.Digests)
 		}
 	}

@@ -610,7 +610,7 @@ func (s *Source) obtain(ctx context.Context, job *harvest.Job) error {
 		}
 	}
 	for _, link := range mirrors(&job.Resource) {
-		err := job.Obtain(ctx, harvest.ContentName, link)
+		err := job.Obtain(ctx, websync.ContentName, link)
 		if err == nil || ctx.Err() != nil || errors.Is(err, harvest.ErrNotYet) {
 			return err
 		}
@@ -627,7 +627,7 @@ func announced(ctx context.Context, job *harvest.Job) error {
 	err := errNoVersion
 	if link, ok := mementoOf(&job.Resource); ok {
 		link.Modified = websync.Datetime{}
-		if err = job.Obtain(ctx, harvest.ContentName, link); err == nil || !isFinal(ctx, err) {
+		if err = job.Obtain(ctx, websync.ContentName, link); err == nil || !isFinal(ctx, err) {
 			return err
 		}
 	}
@@ -662,12 +662,12 @@ func negotiated(ctx context.Context, job *harvest.Job, timeGate string) error {
 		return fmt.Errorf("resourcesync: TimeGate %s: %w", websync.RedactURL(timeGate), err)
 	}
 	link.Href = resp.URL
-	return job.Receive(ctx, harvest.ContentName, link, resp)
+	return job.Receive(ctx, websync.ContentName, link, resp)
 }
 
 // choose obtains another representation of a resource as its content.
 func (s *Source) choose(ctx context.Context, job *harvest.Job, c *choice) error {
-	req := job.Request(harvest.ContentName, c.link)
+	req := job.Request(websync.ContentName, c.link)
 	if c.accept != "" {
 		req.Accept, req.Validator.LastModified = c.accept, ""
 	}
@@ -681,13 +681,13 @@ func (s *Source) choose(ctx context.Context, job *harvest.Job, c *choice) error 
 		}
 		return fmt.Errorf("resourcesync: %s: the type %.100q is not wanted", websync.RedactURL(c.link.Href), t)
 	}
-	return job.Receive(ctx, harvest.ContentName, c.link, resp)
+	return job.Receive(ctx, websync.ContentName, c.link, resp)
 }
 
 // typeOf returns the media type of an answer, or of the body that it confirms.
 func typeOf(job *harvest.Job, resp *harvest.Response) string {
 	if resp.NotModified {
-		held, _ := job.Held.Body(harvest.ContentName) // only what is held is asked for so
+		held, _ := job.Held.Body(websync.ContentName) // only what is held is asked for so
 		return held.Link.Type
 	}
 	return header(resp, "Content-Type")
@@ -770,7 +770,7 @@ func patched(ctx context.Context, job *harvest.Job) bool {
 	if len(content.Digests) == 0 || job.Held == nil || json.Unmarshal(job.Hint, &h) != nil {
 		return false
 	}
-	held, err := job.Open(ctx, harvest.ContentName)
+	held, err := job.Open(ctx, websync.ContentName)
 	if err != nil {
 		return false
 	}
@@ -788,7 +788,7 @@ func patched(ctx context.Context, job *harvest.Job) bool {
 		}
 		return false
 	}
-	_, err = job.Keep(ctx, harvest.ContentName, content, &after)
+	_, err = job.Keep(ctx, websync.ContentName, content, &after)
 	return err == nil
 }
 

@@ -95,7 +95,7 @@ func TestExportNames(t *testing.T) {
 		{"a\x00b", "other/a%00b"},
 		{"https://example.org/" + long + ".pdf", "example.org/" + long[:keptPart] + "~0ef8be9a4d4aeaa6ddcac81e0df14b2e.pdf"},
 	} {
-		got := filePath(&liveBody{id: test.uri, body: websync.Body{Name: harvest.ContentName}})
+		got := filePath(&liveBody{id: test.uri, body: websync.Body{Name: websync.ContentName}})
 		if strings.Contains(test.want, "~") {
 			head, _, _ := strings.Cut(test.want, "~")
 			assert.Regexp(t, "^"+head+"~[0-9a-f]{32}\\.pdf$", got)

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -31,7 +31,7 @@ func filePath(b *liveBody) string {
 		u.Host = "localhost" // RFC 8089 §2
 	}
 	suffix := ""
-	if b.body.Name != harvest.ContentName {
+	if b.body.Name != websync.ContentName {
 		suffix = "~" + b.body.Name
 	}
 	if err != nil || u.Host == "" {

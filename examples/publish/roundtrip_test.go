@@ -86,7 +86,7 @@ func contents(t *testing.T, store *harvest.Catalog, name func(*websync.Item) str
 	all := map[string]string{}
 	for item, err := range store.Resources(t.Context(), websync.Range{}) {
 		require.NoError(t, err)
-		body, ok := item.Body(harvest.ContentName)
+		body, ok := item.Body(websync.ContentName)
 		require.True(t, ok, item.Resource.ID)
 		r, err := store.Open(t.Context(), body)
 		require.NoError(t, err)
@@ -114,7 +114,7 @@ func TestRoundTrip(t *testing.T) {
 	list := &sitemap.Publisher{Place: websync.Place{Catalog: first, Base: base}, PartSize: 50}
 	files := &dirsource.Source{Dir: f.dir, Base: base}
 	locator := websync.PathLocator{Base: base, Own: []string{files.Key()}, Reserved: list.Reserved}
-	url := func(item *websync.Item) string { return locator.URL(item, harvest.ContentName) }
+	url := func(item *websync.Item) string { return locator.URL(item, websync.ContentName) }
 	id := func(item *websync.Item) string { return item.Resource.ID }
 	list.Locator = locator
 	handler.Publishers = []websync.Publisher{list, publish.Bodies(first, locator)}

@@ -101,7 +101,7 @@ func texts(t *testing.T, stores ...websync.Catalog) map[string]string {
 	for _, store := range stores {
 		for item, err := range store.Resources(t.Context(), websync.Range{}) {
 			require.NoError(t, err)
-			body, ok := item.Body(harvest.ContentName)
+			body, ok := item.Body(websync.ContentName)
 			require.True(t, ok, item.Resource.ID)
 			id := item.Resource.ID
 			if via, ok := item.Resource.Via(); ok {

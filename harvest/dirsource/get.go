@@ -37,7 +37,7 @@ func (e *ChangedError) Is(target error) bool { return target == harvest.ErrNotYe
 var errChanged = errors.New("changed while it was read")
 
 // Get implements [harvest.Getter]: it reads the file and keeps its bytes as
-// [harvest.ContentName]. The stated time is that of the file when it was read. If the
+// [websync.ContentName]. The stated time is that of the file when it was read. If the
 // bytes differ from those held but the time is the same, or less than a second earlier,
 // it is the time held plus a microsecond, so that readers that compare times notice the
 // change.
@@ -75,7 +75,7 @@ func (s *Source) read(ctx context.Context, job *harvest.Job, path string) error 
 		sum = md5.New()
 		r = io.TeeReader(r, sum)
 	}
-	body, err := job.Keep(ctx, harvest.ContentName, link, r)
+	body, err := job.Keep(ctx, websync.ContentName, link, r)
 	if err != nil {
 		return fmt.Errorf("dirsource: %q: %w", s.file(path), err)
 	}
@@ -111,7 +111,7 @@ func modified(file websync.Datetime, held *harvest.Record, body websync.Body) we
 	}
 	stated := held.Resource.Modified
 	ahead := stated.Time().Sub(file.Time())
-	was, ok := held.Body(harvest.ContentName)
+	was, ok := held.Body(websync.ContentName)
 	if !ok || ahead < 0 || ahead >= time.Second {
 		return file
 	}

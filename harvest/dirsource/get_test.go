@@ -155,7 +155,7 @@ func TestTypes(t *testing.T) {
 	for name, want := range map[string]string{"a.LAW": "application/akn+xml", "a.txt": "text/plain; charset=utf-8",
 		"a.html": "application/pdf", "a.css": "text/css", "noname": "application/xml"} {
 		rec := x.record(name)
-		body, _ := rec.Body(harvest.ContentName)
+		body, _ := rec.Body(websync.ContentName)
 		assert.Equal(t, want, rec.Resource.Content.Type, name)
 		assert.Equal(t, want, body.Link.Type, name)
 	}

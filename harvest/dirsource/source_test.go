@@ -93,7 +93,7 @@ func TestIDs(t *testing.T) {
 	locator := websync.PathLocator{Base: base, Own: []string{x.src.Key()}}
 	for id := range want {
 		item := &websync.Item{Source: x.src.Key(), Resource: websync.Resource{ID: base + id}}
-		_, _, found := locator.Find(strings.TrimPrefix(locator.URL(item, harvest.ContentName), strings.TrimSuffix(base, "/")))
+		_, _, found := locator.Find(strings.TrimPrefix(locator.URL(item, websync.ContentName), strings.TrimSuffix(base, "/")))
 		assert.True(t, found, id)
 	}
 	for name := range oddNames {
@@ -166,7 +166,7 @@ func TestDescription(t *testing.T) {
 	x.run()
 	rec := x.record("whole.html")
 	assert.Equal(t, yielded[2].Resource, rec.Resource)
-	body, _ := rec.Body(harvest.ContentName)
+	body, _ := rec.Body(websync.ContentName)
 	assert.Equal(t, websync.Link{Type: "text/html", Length: 13, Digests: websync.Digests{websync.SHA256([]byte("<p>whole.html"))}}, body.Link)
 }
 

@@ -115,7 +115,7 @@ func (x *tree) live() map[string]string {
 
 func (x *tree) bytes(rec *harvest.Record) string {
 	x.Helper()
-	body, ok := rec.Body(harvest.ContentName)
+	body, ok := rec.Body(websync.ContentName)
 	require.True(x, ok)
 	r, err := x.store.Open(context.Background(), body)
 	require.NoError(x, err)

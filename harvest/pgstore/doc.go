@@ -39,10 +39,10 @@
 //
 // # Durability
 //
-// When Commit returns, its Batch is as durable as the server makes it: on its disk, and
-// on its standby if synchronous_commit says so. A synchronous_commit of off is not
-// obeyed. Nothing of a Batch remains if a process is killed, or loses its connection,
-// before the server commits.
+// When Update returns, what it has written is as durable as the server makes it: on its
+// disk, and on its standby if synchronous_commit says so. A synchronous_commit of off is
+// not obeyed. Nothing of an Update remains if a process is killed, or loses its
+// connection, before the server commits.
 //
 // # Outages
 //
@@ -56,7 +56,7 @@
 //
 // # Sharing
 //
-// Any number of processes may have one schema open. One Commit runs at a time; readers
+// Any number of processes may have one schema open. One Update runs at a time; readers
 // never wait for it, nor it for them. A claim ends when it is released or expires: the
 // server does not know whether the process that lost its connection has died.
 // [harvest.WaitLog] notices the commits of other processes at once.

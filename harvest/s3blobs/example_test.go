@@ -9,7 +9,7 @@ import (
 	"github.com/websync-go/websync/harvest/s3blobs"
 )
 
-// The long bodies of a Store are kept in the bucket "laws". A Store that outlives its
+// The long bodies of a Catalog are kept in the bucket "laws". A Store that outlives its
 // process comes from package pgstore instead.
 func Example() {
 	client, err := minio.New("s3.example.org", &minio.Options{
@@ -19,6 +19,6 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	store := harvest.NewCatalog(memstore.New())
-	store.Blobs = s3blobs.New(client, "laws", "bodies/")
+	catalog := harvest.NewCatalog(memstore.New())
+	catalog.Blobs = s3blobs.New(client, "laws", "bodies/")
 }

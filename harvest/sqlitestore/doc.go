@@ -23,24 +23,24 @@
 //
 // # Durability
 //
-// When Commit returns, its Batch is on the disk and survives a killed process and a power
-// cut. A process that is killed during a Commit leaves nothing of its Batch but files
-// that no record names, which Vacuum removes.
+// When Update returns, what it has written is on the disk and survives a killed process
+// and a power cut. A process that is killed during an Update leaves nothing of it but
+// files that no record names, which Vacuum removes.
 //
 // # Sharing
 //
 // Any number of Stores, in one process or in several, may have the same file open. One
-// Commit runs at a time; readers never wait for it, nor it for them. A claim ends when it
+// Update runs at a time; readers never wait for it, nor it for them. A claim ends when it
 // expires, when its Store is closed, or, on systems with file locks, as soon as its
 // process dies: a program that was killed can continue as soon as it is restarted. The
-// sources of one file share its log. The time of a Commit does not depend on their
+// sources of one file share its log. The time of an Update does not depend on their
 // number.
 //
 // # Memory
 //
 // A Store takes about Options.Cache (16 MiB) of memory however large the file is.
 // Iterators hold a page of up to 256 items; bodies stream, except that short ones wait in
-// memory for their Commit.
+// memory for their Update.
 //
 // # Maintenance
 //

@@ -41,7 +41,7 @@ func TestLayout(t *testing.T) {
 				all[rec.Resource.ID] = "deleted"
 				continue
 			}
-			b, ok := rec.Body(harvest.ContentName)
+			b, ok := rec.Body(websync.ContentName)
 			require.True(t, ok)
 			r, err := c.Open(ctx, b)
 			require.NoError(t, err)

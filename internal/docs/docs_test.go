@@ -263,7 +263,7 @@ func texts(t *testing.T, store *harvest.Catalog) map[string]string {
 	all := map[string]string{}
 	for item, err := range store.Resources(t.Context(), websync.Range{}) {
 		require.NoError(t, err)
-		body, ok := item.Body(harvest.ContentName)
+		body, ok := item.Body(websync.ContentName)
 		require.True(t, ok, item.Resource.ID)
 		all[item.Resource.ID] = testkit.Read(t, store, body)
 	}

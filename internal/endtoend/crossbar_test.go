@@ -302,7 +302,7 @@ func arrivals(t *testing.T, store *harvest.Catalog, key string, now world) arriv
 		if !rec.Live() {
 			continue
 		}
-		body, ok := rec.Body(harvest.ContentName)
+		body, ok := rec.Body(websync.ContentName)
 		require.True(t, ok, rec.Resource.ID)
 		held := arrived{testkit.Read(t, store, body), rec.Resource.Modified.Time()}
 		if c := rec.Resource.Content.Modified; !c.IsZero() {

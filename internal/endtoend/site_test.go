@@ -361,7 +361,7 @@ func live(t testing.TB, store *harvest.Catalog, key string) map[string]string {
 			continue
 		}
 		text := ""
-		if b, ok := rec.Body(harvest.ContentName); ok && !b.Key.IsZero() {
+		if b, ok := rec.Body(websync.ContentName); ok && !b.Key.IsZero() {
 			text = testkit.Read(t, store, b)
 		}
 		all[rec.Resource.ID] = text

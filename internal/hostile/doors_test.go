@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest/dirsource"
 	"github.com/websync-go/websync/harvest/discover"
 	"github.com/websync-go/websync/harvest/fetch"
@@ -297,7 +297,7 @@ func TestDirectories(t *testing.T) {
 			}
 			for item, err := range w.store.Records(t.Context(), src.Key(), "") {
 				require.NoError(t, err)
-				if content, ok := item.Body(harvest.ContentName); ok {
+				if content, ok := item.Body(websync.ContentName); ok {
 					r, err := w.store.Open(t.Context(), content)
 					require.NoError(t, err)
 					got, err := io.ReadAll(io.LimitReader(r, 100))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/testkit"
 	"github.com/websync-go/websync/resourcesync"
@@ -301,7 +302,7 @@ func TestPatches(t *testing.T) {
 			o := w.run(s.source(w.url), requestLimit)
 			w.expect(harmless, o)
 			record := recordOf(w, s.source(w.url), w.url+"/doc/3")
-			content, ok := record.Body(harvest.ContentName)
+			content, ok := record.Body(websync.ContentName)
 			assert.True(t, ok)
 			got := testkit.Read(t, w.store, content)
 			assert.Equal(t, body, got)

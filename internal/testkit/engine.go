@@ -71,7 +71,7 @@ func Live(t T, store *harvest.Catalog) map[string]string {
 	live := map[string]string{}
 	for _, item := range All(t, store.Resources(context.Background(), websync.Range{})) {
 		text := "-"
-		if b, ok := item.Body(harvest.ContentName); ok && !b.Key.IsZero() {
+		if b, ok := item.Body(websync.ContentName); ok && !b.Key.IsZero() {
 			text = Read(t, store, b)
 		}
 		live[strings.TrimPrefix(item.Resource.ID, Base)] = text
