@@ -11,7 +11,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
-	"github.com/websync-go/websync/internal/naive"
+	"github.com/websync-go/websync/internal/testing/naive"
 )
 
 // TestOddPublisher: whatever a Catalog holds, a validator of RFC 4287, RFC 5005 and RFC

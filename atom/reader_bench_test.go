@@ -11,7 +11,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // writtenFeed is the feed of benchFeed as a document of benchEntries entries.

@@ -16,9 +16,9 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atompmh"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/naive"
-	"github.com/websync-go/websync/internal/racing"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/naive"
+	"github.com/websync-go/websync/internal/testing/racing"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // The tests in this file were written from the text of the specification, without the

@@ -11,8 +11,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/atompmh"
-	"github.com/websync-go/websync/internal/naive"
-	"github.com/websync-go/websync/internal/racing"
+	"github.com/websync-go/websync/internal/testing/naive"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // TestOddRecords: whatever a Catalog holds, a validator of RFC 4287, RFC 5005 and RFC

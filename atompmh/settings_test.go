@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // TestSettings: what a Publisher and a Source share with those of package atom reaches

@@ -13,7 +13,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli"
 	"github.com/websync-go/websync/eli/rdf"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // actQuads returns the metadata of an act as a Source stores it.

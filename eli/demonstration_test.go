@@ -10,7 +10,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // TestDemonstrationSite: the pages of testdata/site describe the acts at their URLs,

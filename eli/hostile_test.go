@@ -13,7 +13,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli"
 	"github.com/websync-go/websync/eli/rdf"
-	"github.com/websync-go/websync/internal/racing"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // FuzzReadPage: for all bytes, what a page describes can be read, chosen from and stored,

@@ -16,7 +16,7 @@ import (
 	"github.com/websync-go/websync/eli/jsonld"
 	"github.com/websync-go/websync/eli/rdf"
 	"github.com/websync-go/websync/eli/rdfa"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // graph returns the Graph of statements in a short form: terms of the ontology have no

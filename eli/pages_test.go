@@ -11,7 +11,7 @@ import (
 	"github.com/websync-go/websync/eli"
 	"github.com/websync-go/websync/eli/jsonld"
 	"github.com/websync-go/websync/eli/rdfa"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 const actURI = "https://law.example/eli/act/2016/501"

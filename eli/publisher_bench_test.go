@@ -16,8 +16,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sqlitestore"
-	"github.com/websync-go/websync/internal/racing"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/racing"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // manyActs returns n acts in two states, whose dates are in the order of the log or in

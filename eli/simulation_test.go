@@ -22,8 +22,8 @@ import (
 	"github.com/websync-go/websync/eli"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/internal/racing"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/racing"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 var full = flag.Bool("full", false, "TestSimulatedPublisher has 5,000 acts, not 200")

@@ -22,7 +22,7 @@ import (
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sqlitestore"
-	"github.com/websync-go/websync/internal/bareget"
+	"github.com/websync-go/websync/internal/testing/bareget"
 )
 
 // The size of the baseline.

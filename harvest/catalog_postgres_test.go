@@ -8,7 +8,7 @@ import (
 
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/pgstore"
-	"github.com/websync-go/websync/internal/pgtest"
+	"github.com/websync-go/websync/internal/testing/pgtest"
 )
 
 // A pgCatalog is a Catalog on a schema of a PostgreSQL database.

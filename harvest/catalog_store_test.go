@@ -21,7 +21,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/internal/racing"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 var ctx = context.Background()

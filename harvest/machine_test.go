@@ -18,7 +18,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // A machine is a publisher whose resources change at random, a store that follows it

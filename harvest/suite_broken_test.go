@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/websync-go/websync/internal/suite"
+	"github.com/websync-go/websync/internal/testing/suite"
 )
 
 var matrix = flag.Bool("matrix", false, "run every case on every broken store and log which ones catch it")

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/websync-go/websync/internal/suite"
+	"github.com/websync-go/websync/internal/testing/suite"
 	"github.com/websync-go/websync/publish/catalogtest"
 )
 

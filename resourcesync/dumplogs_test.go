@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/websync-go/websync/internal/racing"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // changeDumpLogs returns publishers whose only log is a Change Dump.

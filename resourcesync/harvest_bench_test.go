@@ -16,7 +16,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/internal/bareget"
+	"github.com/websync-go/websync/internal/testing/bareget"
 	"github.com/websync-go/websync/resourcesync"
 )
 

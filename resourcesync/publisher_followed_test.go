@@ -23,8 +23,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/internal/racing"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/racing"
+	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/resourcesync"
 )

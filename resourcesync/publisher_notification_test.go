@@ -21,7 +21,7 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/notify"
 	"github.com/websync-go/websync/harvest/schedule"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/resourcesync"
 )

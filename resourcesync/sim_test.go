@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync/harvest/sourcetest"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/bench"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/bench"
+	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/sitemap"
 )
 

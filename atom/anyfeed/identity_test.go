@@ -10,7 +10,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom/anyfeed"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // idsOf returns the IDs of the items of a document.

@@ -22,8 +22,8 @@ import (
 	"github.com/websync-go/websync/atom/anyfeed"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sourcetest"
-	"github.com/websync-go/websync/internal/racing"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/racing"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 const testURL = "https://example.org/gazette/feed"

@@ -18,7 +18,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/conformance"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // statuses returns the ids of the rules with a status.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/conformance"
-	"github.com/websync-go/websync/internal/browser"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/browser"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 const hostile = `"><script>alert(1)</script><img src=x onerror=alert(2)>` + "\u202e\u0007"

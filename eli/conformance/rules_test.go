@@ -11,7 +11,7 @@ import (
 
 	"github.com/websync-go/websync/eli/conformance"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // A departure makes a world break a rule.

@@ -14,8 +14,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/jsonld"
 	"github.com/websync-go/websync/eli/rdf"
-	"github.com/websync-go/websync/internal/racing"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/racing"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // FuzzExtract: for all bytes, N-Quads can carry the triples, limits hold, and errors and

@@ -13,7 +13,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/rdf"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 func iri(local string) rdf.Term { return rdf.IRI("http://e.example/" + local) }

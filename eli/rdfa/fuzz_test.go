@@ -12,8 +12,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/rdf"
 	"github.com/websync-go/websync/eli/rdfa"
-	"github.com/websync-go/websync/internal/racing"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/racing"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // FuzzExtract: for all bytes and host languages, N-Quads can carry the triples, limits

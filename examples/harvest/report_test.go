@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/websync-go/websync/internal/browser"
+	"github.com/websync-go/websync/internal/testing/browser"
 )
 
 // pageOf returns the page in a file, as text.

@@ -9,8 +9,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/pgstore"
-	"github.com/websync-go/websync/internal/pgtest"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/pgtest"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // TestReader: a role of PostgreSQL that may only read is enough to publish, but not to

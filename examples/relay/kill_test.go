@@ -28,7 +28,7 @@ import (
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/resourcesync"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/dirsource"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 func TestChangedWhileItIsRead(t *testing.T) {

@@ -22,8 +22,8 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/racing"
 	"github.com/websync-go/websync/internal/spool"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 func zip(t testing.TB, text string) string {

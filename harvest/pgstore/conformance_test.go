@@ -5,7 +5,7 @@ import (
 
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/storetest"
-	"github.com/websync-go/websync/internal/pgtest"
+	"github.com/websync-go/websync/internal/testing/pgtest"
 )
 
 func TestStore(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/pgtest"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/pgtest"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // A Store notices what another one appends to the log, also after it has lost the

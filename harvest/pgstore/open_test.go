@@ -13,8 +13,8 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/pgtest"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/pgtest"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 func TestOpenRefuses(t *testing.T) {

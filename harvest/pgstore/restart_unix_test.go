@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/websync-go/websync/internal/pgtest"
+	"github.com/websync-go/websync/internal/testing/pgtest"
 )
 
 // An ownServer is a server in a directory of its own.

@@ -21,8 +21,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/fill"
-	"github.com/websync-go/websync/internal/pgtest"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/pgtest"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // A trips counts the round trips of connections: how often something is sent after

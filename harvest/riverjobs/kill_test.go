@@ -24,7 +24,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/pgstore"
-	"github.com/websync-go/websync/internal/pgtest"
+	"github.com/websync-go/websync/internal/testing/pgtest"
 	"github.com/websync-go/websync/sitemap"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sourcetest"
-	"github.com/websync-go/websync/internal/suite"
+	"github.com/websync-go/websync/internal/testing/suite"
 )
 
 var matrix = flag.Bool("matrix", false, "run every case on every broken source and log which ones catch it")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/suite"
+	"github.com/websync-go/websync/internal/testing/suite"
 )
 
 // fromBeginning makes a pass over a state. It skips the case if that gives no checkpoint.

@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/suite"
+	"github.com/websync-go/websync/internal/testing/suite"
 )
 
 func identityKey(t *tester) {

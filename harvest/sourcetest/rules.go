@@ -3,7 +3,7 @@ package sourcetest
 import (
 	"context"
 
-	"github.com/websync-go/websync/internal/suite"
+	"github.com/websync-go/websync/internal/testing/suite"
 )
 
 type (

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/suite"
+	"github.com/websync-go/websync/internal/testing/suite"
 )
 
 // Options say which Source to check, and over which documents. Source, Sites and Store

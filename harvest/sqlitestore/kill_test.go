@@ -25,7 +25,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
 	"github.com/websync-go/websync/internal/fill"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // childFile is the environment variable that makes the test binary the process to be

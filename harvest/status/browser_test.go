@@ -4,7 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/websync-go/websync/internal/browser"
+	"github.com/websync-go/websync/internal/testing/browser"
 )
 
 func TestPagesInABrowser(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/racing"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // A blobs is the Blobs of a Store under test. Its methods end the case if a call fails;

@@ -8,8 +8,8 @@ import (
 
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/storetest"
-	"github.com/websync-go/websync/internal/racing"
-	"github.com/websync-go/websync/internal/suite"
+	"github.com/websync-go/websync/internal/testing/racing"
+	"github.com/websync-go/websync/internal/testing/suite"
 )
 
 var matrix = flag.Bool("matrix", false, "run every case on every broken driver and log which ones catch it")

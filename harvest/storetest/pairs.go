@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/racing"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 func pairRules() []rule {

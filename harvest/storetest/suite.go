@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/suite"
+	"github.com/websync-go/websync/internal/testing/suite"
 	"github.com/websync-go/websync/publish/catalogtest"
 )
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/suite"
+	"github.com/websync-go/websync/internal/testing/suite"
 )
 
 // A tester runs one case.

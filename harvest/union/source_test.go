@@ -18,7 +18,7 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/harvest/union"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // A library is a member of a union: a source in a Store, filled by hand.

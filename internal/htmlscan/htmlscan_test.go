@@ -12,7 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/racing"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 func tag(attrs int, form string) string {

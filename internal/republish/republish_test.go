@@ -13,7 +13,7 @@ import (
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/internal/republish"
 	"github.com/websync-go/websync/internal/site"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/sitemap"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/websync-go/websync/internal/racing"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/websync-go/websync/internal/racing"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 

@@ -17,8 +17,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/internal/suite"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/suite"
+	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/publish/catalogtest"
 )
 

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/suite"
+	"github.com/websync-go/websync/internal/testing/suite"
 )
 
 func iteratorRules() []rule {

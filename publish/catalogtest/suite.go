@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/suite"
+	"github.com/websync-go/websync/internal/testing/suite"
 )
 
 // Options describe the Catalog under test. Only Open is required.

@@ -11,7 +11,7 @@ import (
 	"github.com/websync-go/websync/eli"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // TestRate: the rate decides about the interval between requests for legislation.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/websync-go/websync/internal/bench"
+	"github.com/websync-go/websync/internal/testing/bench"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 

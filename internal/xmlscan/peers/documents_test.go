@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"regexp"
 
-	"github.com/websync-go/websync/internal/bench"
+	"github.com/websync-go/websync/internal/testing/bench"
 )
 
 const benchEntries = 50_000

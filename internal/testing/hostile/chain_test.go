@@ -14,7 +14,7 @@ import (
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/atompmh"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/resourcesync"
 	"github.com/websync-go/websync/rinfo"
 	"github.com/websync-go/websync/sitemap"

@@ -15,7 +15,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // FeedID is the id of the feed of a [Depot].

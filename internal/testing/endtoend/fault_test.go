@@ -20,7 +20,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/internal/racing"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 var everyFault = flag.Bool("every-fault", false, "TestFaults puts each fault at every request, not at a choice of them")

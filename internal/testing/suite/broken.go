@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/websync-go/websync/internal/racing"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // A Broken is an implementation with one fault, and the cases that are there to catch it.

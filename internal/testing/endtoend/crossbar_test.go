@@ -24,7 +24,7 @@ import (
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sqlitestore"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/resourcesync"
 	"github.com/websync-go/websync/rinfo"
@@ -461,7 +461,7 @@ func TestCrossbarDocument(t *testing.T) {
 		}
 		b.WriteString("\n")
 	}
-	testkit.Golden(t, filepath.Join("..", "..", "docs", "crossbar.md"), []byte(b.String()))
+	testkit.Golden(t, filepath.Join("..", "..", "..", "docs", "crossbar.md"), []byte(b.String()))
 }
 
 // lost returns what does not arrive from one protocol by another.
@@ -492,7 +492,7 @@ const crossbarHead = `# What each protocol carries
 
 A Store takes what any Source yields, and any Publisher lists it. What arrives at the other end is what both protocols
 carry. This page is made from the test that harvests a set of resources by each protocol, publishes it by each protocol and
-harvests it again, and compares: internal/endtoend, TestCrossbar.
+harvests it again, and compares: internal/testing/endtoend, TestCrossbar.
 
 - **Published** says whether a harvested set can be published by the protocol.
 - **Ids**: a harvested resource has another URL at the publisher that republishes it. Its first id arrives if the protocol

@@ -18,7 +18,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/pgstore"
 	"github.com/websync-go/websync/harvest/sqlitestore"
-	"github.com/websync-go/websync/internal/pgtest"
+	"github.com/websync-go/websync/internal/testing/pgtest"
 )
 
 // A storage is where a Store is.

@@ -19,12 +19,12 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/internal/testkit"
+	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/publish"
 )
 
 var (
-	root = filepath.Join("..", "..")
+	root = filepath.Join("..", "..", "..")
 	dir  = filepath.Join(root, "docs")
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/websync-go/websync/internal/bench"
+	"github.com/websync-go/websync/internal/testing/bench"
 )
 
 // The documents are well-formed, have as many entries as were asked for, and depend on
