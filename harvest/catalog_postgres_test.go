@@ -9,6 +9,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/pgstore"
 	"github.com/websync-go/websync/internal/testing/pgtest"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // A pgCatalog is a Catalog on a schema of a PostgreSQL database.
@@ -27,6 +28,7 @@ func openPostgres(t testing.TB, dsn, schema string) *pgCatalog {
 }
 
 func TestCatalogOnPostgres(t *testing.T) {
+	racing.Skip(t)
 	dsn := pgtest.Server(t)
 	open := func(t testing.TB, now func() time.Time) checkedCatalog {
 		s := openPostgres(t, dsn, pgtest.Schema(t, dsn))

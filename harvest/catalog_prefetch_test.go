@@ -14,6 +14,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // A remoteDB counts the round trips that its reads would need if it were a server that
@@ -98,6 +99,7 @@ func (t *remoteTx) Delete(key []byte) error {
 }
 
 func TestConformanceOfPrefetcher(t *testing.T) {
+	racing.Skip(t)
 	runSuite(t, options(func(t testing.TB) harvest.Store { return &remoteDB{Store: memstore.New()} }))
 }
 

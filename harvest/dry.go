@@ -64,7 +64,7 @@ func (d *dryRun) report(decision Decision) {
 	}
 }
 
-// dryRun is Run on an overlay of the Store. Report.Left counts the tasks of the Store
+// dryRun is Run on an overlay of the Store. Report.Left counts the tasks of the Catalog
 // itself.
 func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Report, error) {
 	over := *h

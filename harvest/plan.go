@@ -204,6 +204,9 @@ func (p *pipe) gather(ctx context.Context, first *slot) (control *slot, err erro
 
 // planEvents plans a batch in the order of the listing.
 func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
+	if len(batch) == 0 {
+		return nil
+	}
 	began := time.Now()
 	ask := make([]*slot, 0, len(batch))
 	for _, s := range batch {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/websync-go/websync/internal/testing/racing"
 	"github.com/websync-go/websync/internal/testing/suite"
 )
 
@@ -48,6 +49,7 @@ func (b brokenCatalog) options() suiteOptions {
 
 // The cases named for a broken store catch it, and each case catches one.
 func TestBrokenStores(t *testing.T) {
+	racing.Skip(t)
 	all := brokenDrivers()
 	for _, b := range allBroken() {
 		all = append(all, suite.Broken[suiteOptions]{Name: b.name, Caught: b.caught, Options: b.options})
@@ -57,6 +59,7 @@ func TestBrokenStores(t *testing.T) {
 
 // A faulty store without a fault passes every case: neither it nor the recorder fails.
 func TestSoundStore(t *testing.T) {
+	racing.Skip(t)
 	o := (brokenCatalog{}).options()
 	o.Patience = 0
 	suite.Passes(t, suiteCases(), o)

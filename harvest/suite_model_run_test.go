@@ -3,6 +3,8 @@ package harvest_test
 import (
 	"testing"
 	"time"
+
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 func modelOptions() suiteOptions {
@@ -13,4 +15,7 @@ func modelOptions() suiteOptions {
 	}
 }
 
-func TestModel(t *testing.T) { runSuite(t, modelOptions()) }
+func TestModel(t *testing.T) {
+	racing.Skip(t)
+	runSuite(t, modelOptions())
+}

@@ -109,6 +109,7 @@ func unzip(t *testing.T, text string) (names []string, files map[string]string) 
 	files = make(map[string]string)
 	for _, f := range z.File {
 		assert.True(t, f.Modified.Year() < 1981, "a time")
+		assert.Equal(t, zip.Deflate, f.Method, "%s: who reads a stream can't tell where a stored entry ends", f.Name)
 		r, err := f.Open()
 		require.NoError(t, err)
 		data, err := io.ReadAll(r)
@@ -226,6 +227,30 @@ func validateAll(t *testing.T, p *resourcesync.Publisher, least websync.Severity
 
 // TestDumpTree checks all documents and packages of larger sets: the published schemas
 // and ValidateTree find nothing.
+// TestDumpOfCompressedTypes packs what is compressed already between texts: it is neither
+// compressed again nor stored.
+func TestDumpOfCompressedTypes(t *testing.T) {
+	k := newPacker(t, &resourcesync.Publisher{})
+	text := strings.Repeat("text ", 30_000)
+	want := map[string]string{}
+	for i, mediaType := range []string{"text/plain", "image/png", "application/zip", "text/html", "video/mp4"} {
+		content := fmt.Sprint(i, text)
+		want[content] = mediaType
+		k.Fill("own", []string{content}, textItem(fmt.Sprint(www, i), mediaType, content))
+	}
+	k.pack(resourcesync.ResourceDump)
+	listed := listedPackages(t, k.Publisher, resourcesync.ResourceDump)
+	require.Len(t, listed, 1)
+	packed := get(t, k.Publisher, listed[0])
+	assert.Greater(t, len(packed), 3*len(text))
+	assert.Less(t, len(packed), 3*len(text)+len(text)/10)
+	names, files := unzip(t, packed)
+	for _, name := range names[1:] {
+		assert.Contains(t, want, files[name])
+	}
+	assert.Len(t, names, 1+len(want))
+}
+
 func TestDumpTree(t *testing.T) {
 	four := [5]int{1, 2, 3, 4, 5}
 	for name, test := range map[string]struct {

@@ -3,6 +3,7 @@ package resourcesync
 import (
 	"archive/zip"
 	"bufio"
+	"compress/flate"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -390,9 +391,9 @@ type bitstreams struct {
 
 // A bitstream is one file in a package.
 type bitstream struct {
-	id     string
-	body   websync.Body
-	stored bool // it is compressed already
+	id         string
+	body       websync.Body
+	compressed bool // already, by its media type
 }
 
 // path returns the path of the next bitstream. No part of it is of a stranger's choice.
@@ -623,8 +624,11 @@ func (k *packing) writePackage(ctx context.Context, manifest io.ReadSeeker) (fil
 	if _, err := manifest.Seek(0, io.SeekStart); err != nil {
 		return file, dumpError(err)
 	}
-	z := zip.NewWriter(w.buf)
-	if err := packFile(z, manifestName, zip.Deflate, manifest); err != nil {
+	z, err := newZipper(w.buf)
+	if err != nil {
+		return file, dumpError(err)
+	}
+	if err := z.add(manifestName, false, manifest); err != nil {
 		return file, dumpError(err)
 	}
 	for i := range k.all {
@@ -638,9 +642,35 @@ func (k *packing) writePackage(ctx context.Context, manifest io.ReadSeeker) (fil
 	return w.finish()
 }
 
-// packFile adds a file to a package.
-func packFile(z *zip.Writer, name string, method uint16, r io.Reader) error {
-	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+// A zipper writes a ZIP file. All its entries are deflated, those that are compressed
+// already without compression: who reads a ZIP file as a stream can't tell where an entry
+// of the method Store ends whose length stands after it.
+type zipper struct {
+	*zip.Writer
+	packed, plain *flate.Writer
+	compressed    bool // the next entry is
+}
+
+func newZipper(w io.Writer) (*zipper, error) {
+	z := &zipper{Writer: zip.NewWriter(w)}
+	var errs [2]error
+	z.packed, errs[0] = flate.NewWriter(nil, 5)
+	z.plain, errs[1] = flate.NewWriter(nil, flate.NoCompression)
+	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
+		to := z.packed
+		if z.compressed {
+			to = z.plain
+		}
+		to.Reset(w)
+		return to, nil
+	})
+	return z, errors.Join(errs[:]...)
+}
+
+// add adds a file.
+func (z *zipper) add(name string, compressed bool, r io.Reader) error {
+	z.compressed = compressed
+	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
 	if err == nil {
 		_, err = io.Copy(w, r)
 	}
@@ -649,7 +679,7 @@ func packFile(z *zip.Writer, name string, method uint16, r io.Reader) error {
 
 // packBitstream adds a bitstream to a package, and verifies it: the manifest states its
 // length and digest already.
-func (k *packing) packBitstream(ctx context.Context, z *zip.Writer, i int) error {
+func (k *packing) packBitstream(ctx context.Context, z *zipper, i int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -658,12 +688,8 @@ func (k *packing) packBitstream(ctx context.Context, z *zip.Writer, i int) error
 	if err != nil {
 		return err
 	}
-	method := zip.Deflate
-	if b.stored {
-		method = zip.Store
-	}
 	stated := websync.Link{Length: b.body.Link.Length, Digests: websync.Digests{b.body.Key}}
-	err = packFile(z, k.pathOf(i)[1:], method, stated.Verify(r))
+	err = z.add(k.pathOf(i)[1:], b.compressed, stated.Verify(r))
 	if err = errors.Join(err, r.Close()); err != nil {
 		return fmt.Errorf("resourcesync: packing the content of %.200q: %w", b.id, err)
 	}
