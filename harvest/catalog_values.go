@@ -87,7 +87,7 @@ func (s *source) parse(b []byte) error {
 // mayHave reports whether id may have a record or a task.
 func (s *source) mayHave(kind byte, id string) bool { return kind != recordKey || id <= s.greatest }
 
-// A claim is the value of the newest claim of a name.
+// A heldClaim is the value of the newest claim of a name.
 type heldClaim struct {
 	epoch, n uint64
 	expires  int64

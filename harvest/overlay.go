@@ -124,11 +124,11 @@ func (t *overlayTx) Scan(from, to []byte, n int, fn func(key, value []byte) bool
 	}
 	err := t.Reader.Scan(from, to, n, func(k, v []byte) bool {
 		t.writes.keys.Scan(rest, k, written)
-		if more && t.writes.keys.Get(k) == nil {
-			more = fn(k, v)
-			k = append(k[:len(k):len(k)], 0)
-		}
 		rest = append(rest[:0], k...)
+		if more && t.writes.keys.Get(k) == nil {
+			rest = append(rest, 0)
+			more = fn(k, v)
+		}
 		return more
 	})
 	if err == nil && more {

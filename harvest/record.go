@@ -46,8 +46,8 @@ type brief struct {
 	Stated    Stated
 	Early     bool
 
-	// HasContent is set if there is a Body with the name websync.ContentName, and KeepsContent if
-	// it has a Key.
+	// HasContent is set if there is a Body with the name websync.ContentName, and
+	// KeepsContent if it has a Key.
 	HasContent, KeepsContent bool
 }
 

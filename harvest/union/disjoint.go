@@ -16,7 +16,7 @@ import (
 // nil or an [*OverlapError]; a [Source] makes one set of sources that overlap. Tombstones
 // do not count, and a source that is named twice counts once.
 //
-// Disjoint reads the ids of all records of the sources, side by side in the order of their ids: the
+// Disjoint reads the ids of the sources, side by side in their order: the
 // memory that it takes does not depend on their number. It may or may not see what is
 // committed meanwhile.
 func Disjoint(ctx context.Context, store *harvest.Catalog, sources ...string) error {
