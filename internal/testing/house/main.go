@@ -11,6 +11,7 @@ import (
 	"go/parser"
 	"go/scanner"
 	"go/token"
+	"io"
 	"io/fs"
 	"log"
 	"os"
@@ -20,13 +21,17 @@ import (
 
 func main() {
 	root := flag.String("root", ".", "the folder of the module")
-	functions := flag.Bool("functions", false, "print the functions that are too complex or too long")
+	functions := flag.Bool("functions", false,
+		"print what is counted: functions that are too complex, too long or named at one place, bool parameters, wide lines")
 	flag.Parse()
-	h := &house{files: token.NewFileSet(), dirs: map[string]bool{}, uses: map[string]int{}, printAll: *functions}
+	h := newHouse()
 	if err := filepath.WalkDir(*root, h.visit); err != nil {
 		log.Fatal(err)
 	}
-	h.print()
+	if *functions {
+		h.list(os.Stdout)
+	}
+	h.print(os.Stdout)
 }
 
 // The bounds above which a function is counted.
@@ -38,19 +43,33 @@ const (
 
 // A house has the counts.
 type house struct {
-	files    *token.FileSet
-	printAll bool
+	files *token.FileSet
 
-	lines, wide      int
+	lines            int
 	dirs             map[string]bool
 	functions        []function
-	uses             map[string]int // of identifiers, by name, in a package
-	complex, long    int
+	uses             map[string]int // of identifiers, by folder and name
+	literals         map[string]int // of true and false as arguments, by folder, name and index
 	exported, fields int
+
+	complex, long, wide []string // a line for each
 }
 
-// A function is an unexported one that is no method.
-type function struct{ in, name string }
+func newHouse() *house {
+	return &house{
+		files:    token.NewFileSet(),
+		dirs:     map[string]bool{},
+		uses:     map[string]int{},
+		literals: map[string]int{},
+	}
+}
+
+// A function is one that is declared, or a method.
+type function struct {
+	in, name, at string
+	bools        map[int]string // its bool parameters: their names by index
+	params       int
+}
 
 // visit counts a file.
 func (h *house) visit(path string, entry fs.DirEntry, err error) error {
@@ -72,8 +91,11 @@ func (h *house) visit(path string, entry fs.DirEntry, err error) error {
 	h.dirs[dir] = true
 	h.scan(path)
 	ast.Inspect(f, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok {
-			h.uses[dir+" "+id.Name]++
+		switch n := n.(type) {
+		case *ast.Ident:
+			h.uses[dir+" "+n.Name]++
+		case *ast.CallExpr:
+			h.call(dir, n)
 		}
 		return true
 	})
@@ -117,16 +139,58 @@ func (h *house) scan(path string) {
 	for i, line := range strings.Split(string(src), "\n") {
 		columns := len([]rune(strings.ReplaceAll(line, "\t", "    ")))
 		if has[i+1] && columns > maxColumns {
-			h.wide++
+			h.wide = append(h.wide, fmt.Sprintf("%s:%d: %d columns", path, i+1, columns))
 		}
 	}
 }
 
+// call counts the arguments of a call that are the identifiers true or false, by the
+// name of what is called.
+func (h *house) call(dir string, call *ast.CallExpr) {
+	fun := ast.Unparen(call.Fun)
+	switch f := fun.(type) { // the type arguments of a generic function
+	case *ast.IndexExpr:
+		fun = f.X
+	case *ast.IndexListExpr:
+		fun = f.X
+	}
+	var name string
+	switch f := fun.(type) {
+	case *ast.Ident:
+		name = f.Name
+	case *ast.SelectorExpr:
+		name = f.Sel.Name
+	}
+	for i, arg := range call.Args {
+		if id, ok := arg.(*ast.Ident); ok && (id.Name == "true" || id.Name == "false") {
+			h.literals[literalKey(dir, name, len(call.Args), i)]++
+		}
+	}
+}
+
+// literalKey is the key of one argument of the calls with so many of them.
+func literalKey(dir, name string, args, index int) string {
+	return fmt.Sprint(dir, " ", name, " ", args, " ", index)
+}
+
 // function counts a function or method.
 func (h *house) function(dir string, d *ast.FuncDecl) {
-	if !d.Name.IsExported() && d.Name.Name != "main" && d.Name.Name != "init" {
-		h.functions = append(h.functions, function{dir, d.Name.Name})
+	from, to := h.files.Position(d.Pos()), h.files.Position(d.End())
+	f := function{in: dir, name: d.Name.Name, at: fmt.Sprintf("%s:%d", from.Filename, from.Line), bools: map[int]string{}}
+	for _, field := range d.Type.Params.List {
+		id, ok := field.Type.(*ast.Ident)
+		names := field.Names
+		if names == nil {
+			names = []*ast.Ident{{Name: "_"}}
+		}
+		for _, name := range names {
+			if ok && id.Name == "bool" {
+				f.bools[f.params] = name.Name
+			}
+			f.params++
+		}
 	}
+	h.functions = append(h.functions, f)
 	if d.Recv == nil && d.Name.IsExported() {
 		h.exported++
 	}
@@ -150,16 +214,13 @@ func (h *house) function(dir string, d *ast.FuncDecl) {
 		}
 		return true
 	})
-	from, to := h.files.Position(d.Pos()), h.files.Position(d.End())
 	lines := to.Line - from.Line + 1
+	row := fmt.Sprintf("%s: %s: complexity %d, %d lines", f.at, f.name, complexity, lines)
 	if complexity > maxComplexity {
-		h.complex++
+		h.complex = append(h.complex, row)
 	}
 	if lines > maxLines {
-		h.long++
-	}
-	if h.printAll && (complexity > maxComplexity || lines > maxLines) {
-		fmt.Printf("%s:%d: %s: complexity %d, %d lines\n", from.Filename, from.Line, d.Name.Name, complexity, lines)
+		h.long = append(h.long, row)
 	}
 }
 
@@ -189,27 +250,62 @@ func (h *house) spec(s ast.Spec) {
 	}
 }
 
-func (h *house) print() {
-	once := 0
+// once returns the unexported functions and methods, and a line for each of them that is
+// named at one place besides its declaration.
+func (h *house) once() (unexported int, rows []string) {
 	for _, f := range h.functions {
-		if h.uses[f.in+" "+f.name] == 2 { // its declaration, and one more
-			once++
+		if ast.IsExported(f.name) || f.name == "main" || f.name == "init" {
+			continue
+		}
+		unexported++
+		if h.uses[f.in+" "+f.name] == 2 {
+			rows = append(rows, fmt.Sprintf("%s: %s is named at one place", f.at, f.name))
 		}
 	}
+	return unexported, rows
+}
+
+// flags returns a line for each bool parameter for which a call in the same folder has
+// the identifier true or false.
+func (h *house) flags() (rows []string) {
+	for _, f := range h.functions {
+		for i := range f.params {
+			if n := h.literals[literalKey(f.in, f.name, f.params, i)]; n > 0 && f.bools[i] != "" {
+				rows = append(rows, fmt.Sprintf("%s: %s: the bool parameter %s is true or false in %d calls", f.at, f.name, f.bools[i], n))
+			}
+		}
+	}
+	return rows
+}
+
+// list prints what is counted, a line each.
+func (h *house) list(w io.Writer) {
+	_, once := h.once()
+	for _, rows := range [][]string{h.complex, h.long, once, h.flags(), h.wide} {
+		for _, row := range rows {
+			fmt.Fprintln(w, row)
+		}
+	}
+}
+
+// print prints a line for each count.
+func (h *house) print(w io.Writer) {
+	unexported, once := h.once()
 	for _, row := range []struct {
 		what  string
 		count int
 	}{
 		{"lines of code", h.lines},
-		{fmt.Sprintf("of them over %d columns", maxColumns), h.wide},
+		{fmt.Sprintf("of them over %d columns", maxColumns), len(h.wide)},
 		{"folders with Go files", len(h.dirs)},
-		{"unexported functions", len(h.functions)},
-		{"of them named at one place, percent", 100 * once / max(1, len(h.functions))},
-		{fmt.Sprintf("functions with a cyclomatic complexity over %d", maxComplexity), h.complex},
-		{fmt.Sprintf("functions over %d lines", maxLines), h.long},
+		{"unexported functions", unexported},
+		{"of them named at one place, percent", 100 * len(once) / max(1, unexported)},
+		{fmt.Sprintf("functions with a cyclomatic complexity over %d", maxComplexity), len(h.complex)},
+		{fmt.Sprintf("functions over %d lines", maxLines), len(h.long)},
+		{"bool parameters where a caller writes true or false", len(h.flags())},
 		{"exported names", h.exported},
 		{"exported fields of exported structs", h.fields},
 	} {
-		fmt.Printf("%6d %s\n", row.count, row.what)
+		fmt.Fprintf(w, "%6d %s\n", row.count, row.what)
 	}
 }
