@@ -20,7 +20,7 @@ import (
 // what Validate reports. Where the text has dots in place of what is not of interest, the
 // example is completed.
 func TestSpecification(t *testing.T) {
-	testkit.GoldenFiles(t, "testdata", []string{"fuzz"}, func(t *testing.T, data []byte) string {
+	testkit.GoldenFiles(t, "testdata", []string{"fuzz", "mutants"}, func(t *testing.T, data []byte) string {
 		var out strings.Builder
 		f := &sourcetest.Fetcher{Site: sourcetest.Site{feedURL: {Body: string(data)}}}
 		source := &rinfo.Source{URL: feedURL, AcceptGaps: true}

@@ -33,7 +33,7 @@ func newReader(data []byte, report func(websync.Finding)) *sitemap.Reader {
 // TestGolden reads every file of testdata. The expected result is in the file of the same
 // name with .golden behind it.
 func TestGolden(t *testing.T) {
-	testkit.GoldenFiles(t, "testdata", []string{"fuzz", "schema", "writer", "publisher"}, transcript)
+	testkit.GoldenFiles(t, "testdata", []string{"fuzz", "mutants", "schema", "writer", "publisher"}, transcript)
 }
 
 // transcript returns everything that a Reader reports about a document.

@@ -10,7 +10,10 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
+var (
+	update  = flag.Bool("update", false, "write the golden files")
+	mutants = flag.String("mutants", "", "where Mutants writes its transcripts")
+)
 
 // Golden checks that a golden file holds got. If the flag -update is set, it writes the
 // file first.
