@@ -22,7 +22,7 @@ import (
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sqlitestore"
-	"github.com/websync-go/websync/internal/testing/bareget"
+	"github.com/websync-go/websync/internal/testing/bench"
 )
 
 // The size of the baseline.
@@ -146,7 +146,7 @@ func runBaseline(b *testing.B, h *harvest.Harvester, events []harvest.Event) {
 }
 
 func bareGet(b *testing.B, events []harvest.Event) {
-	loop := bareget.New(baselineConcurrency)
+	loop := bench.NewLoop(baselineConcurrency)
 	defer loop.Close()
 	require.NoError(b, loop.All(b.Context(), func(yield func(string) bool) {
 		for i := range events {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/outlast"
+	"github.com/websync-go/websync/internal/survive"
 )
 
 // releaseTime is how long releasing a claim may take when its context has ended.
@@ -41,7 +41,7 @@ func (s *Catalog) Hold(ctx context.Context, name string, ttl time.Duration) (hel
 	return held, func() {
 		lose(nil)
 		<-kept
-		ctx, cancel := outlast.Context(ctx, releaseTime)
+		ctx, cancel := survive.Cancel(ctx, releaseTime)
 		defer cancel()
 		_ = s.release(ctx, claim) // if this fails, the claim expires
 	}, nil

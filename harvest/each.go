@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/outlast"
+	"github.com/websync-go/websync/internal/survive"
 )
 
 // Each calls fn with every change of the log that consumer has not processed, oldest
@@ -20,7 +20,7 @@ import (
 // what was compacted before, it receives only the latest state of each id. One process at
 // a time may use a consumer name; a second one gets [websync.ErrConflict].
 func Each(ctx context.Context, c *Catalog, consumer string, fn func(*Delivery) error) error {
-	ending, ended := outlast.Context(ctx, endTime)
+	ending, ended := survive.Cancel(ctx, endTime)
 	defer ended()
 	e := &follower{catalog: c, key: "harvest/each/" + consumer, ending: ending}
 	if err := e.load(ctx); err != nil {

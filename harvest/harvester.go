@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/outlast"
+	"github.com/websync-go/websync/internal/survive"
 )
 
 // A Harvester brings a Catalog in step with Sources. Its fields must not change while it
@@ -200,7 +200,7 @@ func (r *run) begin(ctx context.Context, claim claimFunc) (_ context.Context, er
 	if r.commits.claim, err = claim(r, ctx); err != nil {
 		return ctx, r.named(err)
 	}
-	r.ending, r.ended = outlast.Context(ctx, endTime)
+	r.ending, r.ended = survive.Cancel(ctx, endTime)
 	ctx, r.cancel = context.WithCancelCause(ctx)
 	r.goBeside(ctx, func(ctx context.Context) { r.keepClaim(ctx, r.commits.renew) })
 	r.goBeside(ctx, r.reportProgress)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/guard"
+	"github.com/websync-go/websync/internal/survive"
 )
 
 // A Job is one resource whose bodies are to be obtained. It belongs to one call of Get.
@@ -87,7 +87,7 @@ func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Rea
 	own := ownBody{w, j.run}
 	var key websync.Digest
 	var size int64
-	err = guard.Call("the bytes", func() (err error) {
+	err = survive.Panic("the bytes", func() (err error) {
 		key, size, err = keep(own, link, r)
 		return err
 	})

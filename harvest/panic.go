@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/guard"
+	"github.com/websync-go/websync/internal/survive"
 )
 
 // catch calls f in a goroutine of the run, and stop with the error. It keeps a panic of
@@ -26,7 +26,7 @@ func (r *run) catch(stop context.CancelCauseFunc, f func() error) {
 
 // keepPanic keeps the first panic, which goes on in end.
 func (r *run) keepPanic(v any) {
-	r.caught.CompareAndSwap(nil, &guard.Again{PanicError: guard.Caught(v)})
+	r.caught.CompareAndSwap(nil, &survive.Rethrown{PanicError: survive.Caught(v)})
 }
 
 // errPanic ends a run in which the Store, a hook or the engine panicked, or a goroutine
@@ -66,7 +66,7 @@ func (b ownBody) Discard() error {
 
 // panicError returns the error for a recovered panic of the Source.
 func (r *run) panicError(v any) error {
-	return fmt.Errorf("the Source, a %T, or what it calls: %w", r.src, guard.Caught(v))
+	return fmt.Errorf("the Source, a %T, or what it calls: %w", r.src, survive.Caught(v))
 }
 
 // endOfSource returns the error that ends the run after a panic in Events, which is a

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/guard"
+	"github.com/websync-go/websync/internal/survive"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -63,7 +63,7 @@ type run struct {
 
 	cancel context.CancelCauseFunc
 	beside sync.WaitGroup // the goroutines of goBeside
-	caught atomic.Pointer[guard.Again]
+	caught atomic.Pointer[survive.Rethrown]
 }
 
 // newRun returns a run over src. An error says what is missing or wrong in the settings;

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/guard"
+	"github.com/websync-go/websync/internal/survive"
 )
 
 // sourcesAtOnce is how many sources RunAll runs at a time.
@@ -38,7 +38,7 @@ func (h *Harvester) RunAll(ctx context.Context, sources ...Source) ([]*Report, e
 	reports, errs := make([]*Report, len(sources)), make([]error, len(sources))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	var caught atomic.Pointer[guard.Again]
+	var caught atomic.Pointer[survive.Rethrown]
 	var exited atomic.Bool
 	var running sync.WaitGroup
 	room := make(chan struct{}, sourcesAtOnce)
@@ -48,7 +48,7 @@ func (h *Harvester) RunAll(ctx context.Context, sources ...Source) ([]*Report, e
 			returned := false
 			defer func() {
 				if v := recover(); v != nil {
-					caught.CompareAndSwap(nil, &guard.Again{PanicError: guard.Caught(v)})
+					caught.CompareAndSwap(nil, &survive.Rethrown{PanicError: survive.Caught(v)})
 				}
 				if !returned {
 					exited.Store(true)

@@ -16,7 +16,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/internal/testing/bareget"
+	"github.com/websync-go/websync/internal/testing/bench"
 	"github.com/websync-go/websync/resourcesync"
 )
 
@@ -107,7 +107,7 @@ func (s *benchSite) harvest(b *testing.B, bodies harvest.BodyMode) {
 
 // get gets the Resource List and then the resources, as many at a time as harvest.
 func (s *benchSite) get(b *testing.B) {
-	loop := bareget.New(harvestConcurrency)
+	loop := bench.NewLoop(harvestConcurrency)
 	defer loop.Close()
 	require.NoError(b, loop.Get(b.Context(), s.URL+"/resourcelist.xml"))
 	require.NoError(b, loop.All(b.Context(), func(yield func(string) bool) {

@@ -7,8 +7,8 @@ import (
 	"mime"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/guard"
 	"github.com/websync-go/websync/internal/jsonpatch"
+	"github.com/websync-go/websync/internal/survive"
 	"github.com/websync-go/websync/internal/xmlpatch"
 )
 
@@ -52,7 +52,7 @@ func applyPatch(dst io.Writer, held, patch io.Reader, mediaType string) error {
 	if err != nil {
 		return err
 	}
-	return guard.Call(fmt.Sprintf("resourcesync: a patch of the type %.100q", mediaType), func() error {
+	return survive.Panic(fmt.Sprintf("resourcesync: a patch of the type %.100q", mediaType), func() error {
 		return apply(&limitedWriter{dst, maxPatched}, before, change)
 	})
 }

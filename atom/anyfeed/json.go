@@ -13,7 +13,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
-	"github.com/websync-go/websync/internal/guard"
+	"github.com/websync-go/websync/internal/survive"
 )
 
 // json reads a JSON Feed. It decodes the items one by one, so that one that can't be read
@@ -57,7 +57,7 @@ func (p *parser) json(data []byte) error {
 	p.once(data, "the feed", names)
 	for i, raw := range parts(items) {
 		var item gofeed.Item
-		if err := guard.Call("gofeed", func() error { return json.Unmarshal(raw, &item) }); err != nil {
+		if err := survive.Panic("gofeed", func() error { return json.Unmarshal(raw, &item) }); err != nil {
 			const enough = 1 << 10
 			p.skipped++
 			p.find(ruleLeftOut, "items", string(raw[:min(len(raw), enough)]), fmt.Sprintf("item %d is left out: %v", i+1, err))
@@ -195,7 +195,7 @@ func (p *parser) jsonFeed(members map[string][]byte) {
 	for _, name := range []string{"title", "description", "home_page_url", "feed_url", "next_url", "icon", "favicon", "language", "author", "authors"} {
 		if raw := members[name]; raw != nil {
 			one := slices.Concat([]byte(`{"`+name+`":`), raw, []byte("}"))
-			if err := guard.Call("gofeed", func() error { return json.Unmarshal(one, &f) }); err != nil {
+			if err := survive.Panic("gofeed", func() error { return json.Unmarshal(one, &f) }); err != nil {
 				p.find(ruleLeftOut, name, "", err.Error()) // the other members are read
 			}
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/internal/document"
-	"github.com/websync-go/websync/internal/guard"
 	"github.com/websync-go/websync/internal/rule"
+	"github.com/websync-go/websync/internal/survive"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -258,7 +258,7 @@ func (p *parser) xml(text *pages) error {
 func translate[F, E any](o *outline, parse func(io.Reader) (*F, error), entries func(*F) []*E, feed func(*outline, *F), entry func(*notes, *E)) error {
 	run := func(src io.Reader, want []*notes, take func(*F)) error {
 		var f *F
-		err := guard.Call("gofeed", func() (err error) {
+		err := survive.Panic("gofeed", func() (err error) {
 			f, err = parse(src)
 			return err
 		})

@@ -14,7 +14,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/rdf"
-	"github.com/websync-go/websync/internal/guard"
+	"github.com/websync-go/websync/internal/survive"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -67,7 +67,7 @@ func (d *extraction) expand(nodes []any) error {
 func expandNode(node any) (expanded []any, err error) {
 	options := ld.NewJsonLdOptions("")
 	options.DocumentLoader = offline{}
-	err = guard.Call("json-gold", func() (err error) {
+	err = survive.Panic("json-gold", func() (err error) {
 		expanded, err = ld.NewJsonLdProcessor().Expand(node, options)
 		return err
 	})

@@ -12,8 +12,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/rdf"
 	"github.com/websync-go/websync/internal/document"
-	"github.com/websync-go/websync/internal/guard"
 	"github.com/websync-go/websync/internal/htmlscan"
+	"github.com/websync-go/websync/internal/survive"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -80,7 +80,7 @@ func (x *Extractor) Extract(src io.Reader, base, contentType string, report func
 	if err := d.document.Open(src, maxBytes); err != nil {
 		return nil, err
 	}
-	if err := guard.Call("rdfa", func() error { return d.parse(p, contentType) }); err != nil {
+	if err := survive.Panic("rdfa", func() error { return d.parse(p, contentType) }); err != nil {
 		return nil, err
 	}
 	p.maxText = 16<<20 + 4*int(min(d.document.Size(), 1<<28))

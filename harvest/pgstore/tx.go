@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/outlast"
+	"github.com/websync-go/websync/internal/survive"
 )
 
 // A tx is one transaction. It begins with the first statement that is sent.
@@ -126,7 +126,7 @@ func (t *tx) commit() error {
 		b.add("select pg_notify($1, '')", nil, t.db.channel)
 	}
 	b.add("commit", nil)
-	ctx, cancel := outlast.Context(t.ctx, answerTime) // the caller is to know whether it is applied
+	ctx, cancel := survive.Cancel(t.ctx, answerTime) // the caller is to know whether it is applied
 	defer cancel()
 	t.ctx = ctx
 	if err := t.send(b); err != nil {

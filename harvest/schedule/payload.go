@@ -6,7 +6,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/guard"
+	"github.com/websync-go/websync/internal/survive"
 )
 
 // A PayloadSource is a Source that can read the content of notices, for example a
@@ -67,7 +67,7 @@ var errNotWhole = errors.New("the payload was not applied wholly")
 // apply runs what a payload lists, and reports whether nothing of it is left to do.
 func (s *Scheduler) apply(ctx context.Context, t *turn, body []byte) bool {
 	var src harvest.Source
-	err := guard.Call("the Source", func() (err error) {
+	err := survive.Panic("the Source", func() (err error) {
 		src, err = t.Source.(PayloadSource).Payload(body)
 		return err
 	})

@@ -15,8 +15,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/runreport"
-	"github.com/websync-go/websync/internal/outlast"
 	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/survive"
 )
 
 // A Recorder notes runs for a [Handler]. It never fails a run. Its methods may be called
@@ -136,7 +136,7 @@ func (r *Recorder) of(ctx context.Context) *activeRun {
 func (r *Recorder) begin(ctx context.Context, source string) context.Context {
 	now := time.Now()
 	run := &activeRun{source: source, name: rand.Text(), began: now, noted: now, days: map[string]*Day{}}
-	run.ending, run.ended = outlast.Context(ctx, noteTime)
+	run.ending, run.ended = survive.Cancel(ctx, noteTime)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.active == nil {

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/guard"
+	"github.com/websync-go/websync/internal/survive"
 )
 
 // An Ahead fetches documents in the background while the caller reads those before them.
@@ -37,7 +37,7 @@ func (a Ahead[T]) All(ctx context.Context) iter.Seq[T] {
 				panicked = cmp.Or(panicked, g.panicked)
 			}
 			if panicked != nil {
-				panic(&guard.Again{PanicError: panicked})
+				panic(&survive.Rethrown{PanicError: panicked})
 			}
 		}()
 		fill := func() {
@@ -58,7 +58,7 @@ func (a Ahead[T]) All(ctx context.Context) iter.Seq[T] {
 			queue = queue[1:]
 			if g.panicked != nil {
 				a.Close(g.item)
-				panic(&guard.Again{PanicError: g.panicked})
+				panic(&survive.Rethrown{PanicError: g.panicked})
 			}
 			fill()
 			if !yield(g.item) {
@@ -83,7 +83,7 @@ func (a Ahead[T]) start(ctx context.Context, item T) chan got[T] {
 		panicked := &websync.PanicError{Value: "the Fetcher ended its goroutine"}
 		defer func() {
 			if v := recover(); v != nil {
-				panicked = guard.Caught(v)
+				panicked = survive.Caught(v)
 			}
 			done <- got[T]{item, panicked}
 		}()

@@ -20,7 +20,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/dirsource"
 	"github.com/websync-go/websync/harvest/discover"
-	"github.com/websync-go/websync/internal/guard"
+	"github.com/websync-go/websync/internal/survive"
 	"github.com/websync-go/websync/resourcesync"
 	"github.com/websync-go/websync/rinfo"
 	"github.com/websync-go/websync/sitemap"
@@ -62,7 +62,7 @@ func (l *Left) Err(t Target) error {
 // the Sources of earlier runs are returned beside the error. A panic is an error, whose
 // stack is announced.
 func (o *Opener) Sources(ctx context.Context, t Target) (sources []harvest.Source, left []Left, err error) {
-	err = guard.Call(websync.RedactURL(t.URL), func() (err error) {
+	err = survive.Panic(websync.RedactURL(t.URL), func() (err error) {
 		sources, left, err = o.sources(ctx, t)
 		return err
 	})

@@ -1,5 +1,5 @@
-// Package bench has what benchmarks need: irregular documents, and measurements side by
-// side.
+// Package bench has what benchmarks need: irregular documents, measurements side by side,
+// and a bare loop of GETs.
 //
 // The documents are as the web has them: children come and go and change places, texts
 // are short and long and in several scripts, URLs have ampersands, and there are

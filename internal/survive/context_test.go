@@ -1,4 +1,4 @@
-package outlast
+package survive
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestContext(t *testing.T) {
+func TestCancel(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		type key struct{}
 		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
-		longer, end := Context(ctx, time.Minute)
+		longer, end := Cancel(ctx, time.Minute)
 		defer end()
 		assert.Equal(t, "value", longer.Value(key{}))
 		time.Sleep(time.Hour)
@@ -26,7 +26,7 @@ func TestContext(t *testing.T) {
 		synctest.Wait()
 		require.ErrorIs(t, longer.Err(), context.Canceled)
 
-		late, end := Context(ctx, time.Minute)
+		late, end := Cancel(ctx, time.Minute)
 		synctest.Wait()
 		require.NoError(t, late.Err())
 		end()

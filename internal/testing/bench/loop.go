@@ -1,6 +1,4 @@
-// Package bareget is the loop of GETs that benchmarks compare harvesting with: what a
-// program does that neither checks nor keeps anything.
-package bareget
+package bench
 
 import (
 	"context"
@@ -10,14 +8,15 @@ import (
 	"sync"
 )
 
-// A Loop gets URLs and drops what it gets.
+// A Loop gets URLs and drops what it gets: a program that neither checks nor keeps
+// anything, with which benchmarks compare harvesting.
 type Loop struct {
 	concurrency int
 	client      http.Client
 }
 
-// New returns a Loop that gets so many URLs at a time.
-func New(concurrency int) *Loop {
+// NewLoop returns a Loop that gets so many URLs at a time.
+func NewLoop(concurrency int) *Loop {
 	return &Loop{concurrency, http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: concurrency}}}
 }
 
