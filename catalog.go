@@ -84,7 +84,8 @@ func (h Head) Check() error {
 	case h.Generation == 0:
 		return fmt.Errorf("%w: Head.Generation is 0; the first generation is 1", ErrCatalog)
 	case h.First > h.Last || (h.First == 0) != (h.Last == 0):
-		return fmt.Errorf("%w: Head.First is %d and Head.Last is %d; both are 0 in an empty log, otherwise First is at most Last", ErrCatalog, h.First, h.Last)
+		return fmt.Errorf("%w: Head.First is %d and Head.Last is %d; both are 0 in an empty log, otherwise First is at most Last",
+			ErrCatalog, h.First, h.Last)
 	}
 	return nil
 }
@@ -133,7 +134,8 @@ func FirstSince(ctx context.Context, c Catalog, head Head, t time.Time) (Seq, er
 		}
 		switch {
 		case entry.Seq != middle:
-			return 0, fmt.Errorf("%w: the log has no entry %d; Head.First is %d and Head.Last is %d", ErrCatalog, middle, head.First, head.Last)
+			return 0, fmt.Errorf("%w: the log has no entry %d; Head.First is %d and Head.Last is %d",
+				ErrCatalog, middle, head.First, head.Last)
 		case entry.Time.Before(t):
 			first = middle + 1
 		default:

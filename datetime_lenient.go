@@ -50,21 +50,9 @@ func (l *lenientReader) forgive(note string) { l.notes = join("; ", l.notes, not
 
 // iso reads all of l.rest as year, month and day, and perhaps a time.
 func (l *lenientReader) iso() bool {
-	if l.year = digits(l.rest, 0, 4); l.year < 0 || len(l.rest) == 4 {
+	if !l.isoDate() {
 		return false
 	}
-	l.rest = l.rest[4:]
-	hyphen := l.rest[0]
-	if hyphen == '/' {
-		l.forgive("slashes instead of hyphens")
-	} else if hyphen != '-' {
-		return false
-	}
-	if !l.skip(hyphen) || !l.field(&l.month) || !l.skip(hyphen) || !l.field(&l.day) {
-		return false
-	}
-	l.prec = PrecisionDay
-
 	if l.rest == "" {
 		return true
 	}
@@ -92,38 +80,29 @@ func (l *lenientReader) iso() bool {
 	return ok
 }
 
+// isoDate reads year, month and day.
+func (l *lenientReader) isoDate() bool {
+	if l.year = digits(l.rest, 0, 4); l.year < 0 || len(l.rest) == 4 {
+		return false
+	}
+	l.rest = l.rest[4:]
+	hyphen := l.rest[0]
+	if hyphen == '/' {
+		l.forgive("slashes instead of hyphens")
+	} else if hyphen != '-' {
+		return false
+	}
+	l.prec = PrecisionDay
+	return l.skip(hyphen) && l.field(&l.month) && l.skip(hyphen) && l.field(&l.day)
+}
+
 // mail reads all of l.rest as a date of HTTP (RFC 1123, RFC 850 or asctime) or of mail,
 // with or without the weekday.
 func (l *lenientReader) mail() bool {
 	// Here one digit, for example, is no departure.
 	notes := join("; ", l.notes, "a date as in HTTP or mail")
-	if weekday, rest, ok := strings.Cut(l.rest, ","); ok && isWeekday(weekday) {
-		l.rest = rest
-	}
-	f := strings.Fields(l.rest)
-	if len(f) > 0 && isWeekday(f[0]) {
-		f = f[1:]
-	}
-	if len(f) > 0 && strings.Count(f[0], "-") == 2 {
-		f = append(strings.Split(f[0], "-"), f[1:]...)
-	}
-	var day, month, year, clock, zone string
-	switch {
-	case len(f) >= 4 && parseMonth(f[0]) > 0: // asctime, with the zone of date(1) or without
-		day, month, year, clock, zone = f[1], f[0], f[len(f)-1], f[2], "GMT"
-		if len(f) == 5 {
-			zone = f[3]
-		}
-	case len(f) >= 3:
-		day, month, year = f[0], f[1], f[2]
-		if len(f) > 3 {
-			clock = f[3]
-		}
-		if len(f) > 4 {
-			zone = f[4]
-		}
-	}
-	if len(f) > 5 || !l.mailDate(day, month, year) {
+	day, month, year, clock, zone := mailFields(l.rest)
+	if !l.mailDate(day, month, year) {
 		return false
 	}
 	l.prec = PrecisionDay
@@ -141,6 +120,33 @@ func (l *lenientReader) mail() bool {
 	}
 	l.notes = notes
 	return true
+}
+
+// mailFields returns the fields of a date of HTTP or mail, in whatever order they stand
+// there. They are empty if it has too few or too many, clock and zone also if it has none.
+func mailFields(text string) (day, month, year, clock, zone string) {
+	if weekday, rest, ok := strings.Cut(text, ","); ok && isWeekday(weekday) {
+		text = rest
+	}
+	f := strings.Fields(text)
+	if len(f) > 0 && isWeekday(f[0]) {
+		f = f[1:]
+	}
+	if len(f) > 0 && strings.Count(f[0], "-") == 2 {
+		f = append(strings.Split(f[0], "-"), f[1:]...)
+	}
+	switch n := len(f); {
+	case n < 3 || n > 5:
+	case n >= 4 && parseMonth(f[0]) > 0: // asctime, with the zone of date(1) or without
+		day, month, year, clock, zone = f[1], f[0], f[n-1], f[2], "GMT"
+		if n == 5 {
+			zone = f[3]
+		}
+	default:
+		f = append(f, "", "")
+		day, month, year, clock, zone = f[0], f[1], f[2], f[3], f[4]
+	}
+	return day, month, year, clock, zone
 }
 
 func (l *lenientReader) mailDate(day, month, year string) bool {
@@ -203,7 +209,7 @@ func (l *lenientReader) anyZone() (note string, ok bool) {
 	if l.zone(s) == nil {
 		return "", true
 	}
-	if hours, ok := namedZone(s); ok {
+	if hours, ok := zoneHours[strings.ToUpper(s)]; ok {
 		l.offset = hours * 60
 		return "a name for the time zone", true
 	}
@@ -271,27 +277,15 @@ func isName(s, name string) bool {
 	return strings.EqualFold(s, name) || strings.EqualFold(s, name[:3])
 }
 
-// namedZone returns the hours east of UTC of a zone of RFC 822 or of Europe.
-func namedZone(s string) (hours int, ok bool) {
-	switch strings.ToUpper(s) {
-	case "GMT", "UTC", "UT", "WET":
-		return 0, true
-	case "CET", "WEST":
-		return 1, true
-	case "CEST", "EET":
-		return 2, true
-	case "EEST":
-		return 3, true
-	case "EDT":
-		return -4, true
-	case "EST", "CDT":
-		return -5, true
-	case "CST", "MDT":
-		return -6, true
-	case "MST", "PDT":
-		return -7, true
-	case "PST":
-		return -8, true
-	}
-	return 0, false
+// zoneHours has the hours east of UTC of the zones of RFC 822 and of Europe.
+var zoneHours = map[string]int{
+	"GMT": 0, "UTC": 0, "UT": 0, "WET": 0,
+	"CET": 1, "WEST": 1,
+	"CEST": 2, "EET": 2,
+	"EEST": 3,
+	"EDT":  -4,
+	"EST":  -5, "CDT": -5,
+	"CST": -6, "MDT": -6,
+	"MST": -7, "PDT": -7,
+	"PST": -8,
 }

@@ -92,8 +92,9 @@ func ParseDigest(s string) (Digest, error) {
 		d.Sum = text
 		return d, nil
 	}
-	if d.Sum, ok = decodeSum(text, algorithms[i].size); !ok {
-		return Digest{}, fmt.Errorf("%.160q is not a %s digest of %d bytes in hex or base64", text, d.Algorithm, algorithms[i].size)
+	size := algorithms[i].size
+	if d.Sum, ok = decodeSum(text, size); !ok {
+		return Digest{}, fmt.Errorf("%.160q is not a %s digest of %d bytes in hex or base64", text, d.Algorithm, size)
 	}
 	return d, nil
 }

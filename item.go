@@ -80,11 +80,13 @@ type Item struct {
 // Check returns [ErrCatalog] with the reason if i breaks the contract of [Catalog].
 func (i *Item) Check() error {
 	if i.Prior > 0 && i.Prior >= i.Seq {
-		return fmt.Errorf("%w: entry %d of %.200q has the Prior %d, which must be less", ErrCatalog, i.Seq, i.Resource.ID, i.Prior)
+		return fmt.Errorf("%w: entry %d of %.200q has the Prior %d, which must be less",
+			ErrCatalog, i.Seq, i.Resource.ID, i.Prior)
 	}
 	for _, b := range i.Bodies {
 		if !b.Key.IsZero() && (b.Key.Algorithm != "sha-256" || !b.Key.Known()) {
-			return fmt.Errorf("%w: body %q of %.200q has the key %q, which is not a SHA-256", ErrCatalog, b.Name, i.Resource.ID, b.Key)
+			return fmt.Errorf("%w: body %q of %.200q has the key %q, which is not a SHA-256",
+				ErrCatalog, b.Name, i.Resource.ID, b.Key)
 		}
 	}
 	return nil

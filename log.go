@@ -139,7 +139,8 @@ func (l *Log) walk(ctx context.Context, r Range, last func() Seq, at func(n Seq)
 	}
 	return func(yield func(Item, error) bool) {
 		if r.Generation > 1 {
-			yield(Item{}, fmt.Errorf("websync: generation %d of a Log, which has only generation 1: %w", r.Generation, ErrNotFound))
+			err := fmt.Errorf("websync: generation %d of a Log, which has only generation 1: %w", r.Generation, ErrNotFound)
+			yield(Item{}, err)
 			return
 		}
 		l.mu.RLock()

@@ -55,17 +55,26 @@ func Parse(patch []byte) (Patch, error) {
 // needs are the members that an operation has besides op and path (RFC 6902 §4).
 var needs = map[string]string{"add": "value", "replace": "value", "test": "value", "remove": "", "move": "from", "copy": "from"}
 
-func parse(object []byte) (o operation, err error) {
+// membersOf returns the members of an operation. Those that count must be there once.
+func membersOf(object []byte) (map[string][]byte, error) {
 	if object[0] != '{' {
-		return o, errors.New("it is no object")
+		return nil, errors.New("it is no object")
 	}
 	members := map[string][]byte{}
 	for c := range children(object) {
 		name := unquote(c.name(object))
 		if _, twice := members[name]; twice && slices.Contains([]string{"op", "path", "from", "value"}, name) {
-			return o, fmt.Errorf("two members %q", name)
+			return nil, fmt.Errorf("two members %q", name)
 		}
 		members[name] = c.value(object)
+	}
+	return members, nil
+}
+
+func parse(object []byte) (o operation, err error) {
+	members, err := membersOf(object)
+	if err != nil {
+		return o, err
 	}
 	text := func(name string) string {
 		v := members[name]
@@ -311,22 +320,7 @@ func (d *patched) equal(a, b []byte) bool {
 	}
 	switch kind(a) {
 	case '{':
-		members, names := map[string][]byte{}, 0
-		for c := range children(a) {
-			members[unquote(c.name(a))] = c.value(a)
-			names++
-		}
-		if len(members) < names {
-			return false
-		}
-		for c := range children(b) {
-			name := unquote(c.name(b))
-			if v, ok := members[name]; !ok || !d.equal(v, c.value(b)) {
-				return false
-			}
-			delete(members, name)
-		}
-		return len(members) == 0
+		return d.equalObjects(a, b)
 	case '[':
 		var elements [][]byte
 		for c := range children(a) {
@@ -345,6 +339,25 @@ func (d *patched) equal(a, b []byte) bool {
 		return equalNumbers(string(a), string(b))
 	}
 	return true
+}
+
+func (d *patched) equalObjects(a, b []byte) bool {
+	members, names := map[string][]byte{}, 0
+	for c := range children(a) {
+		members[unquote(c.name(a))] = c.value(a)
+		names++
+	}
+	if len(members) < names {
+		return false
+	}
+	for c := range children(b) {
+		name := unquote(c.name(b))
+		if v, ok := members[name]; !ok || !d.equal(v, c.value(b)) {
+			return false
+		}
+		delete(members, name)
+	}
+	return len(members) == 0
 }
 
 // compact checks that data is JSON and returns it without space between the tokens.

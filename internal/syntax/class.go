@@ -19,7 +19,8 @@ type Text interface{ ~string | ~[]byte }
 type Class uint16
 
 const (
-	classAlnum    Class = 1 << iota
+	classAlpha    Class = 1 << iota
+	classDigit          // decimal
 	classMark           // unreserved, and neither a letter nor a digit
 	classSubDelim       // sub-delims (RFC 3986 §2.2)
 	classColon
@@ -35,9 +36,9 @@ const (
 
 // Sets of ASCII characters.
 const (
-	Alnum = classAlnum // letters and digits
+	Alnum = classAlpha | classDigit // letters and digits
 	// never needs an escape (RFC 3986 §2.3)
-	Unreserved = classAlnum | classMark
+	Unreserved = Alnum | classMark
 	// of a path's segment (RFC 3986 §3.3, pchar)
 	Segment = Unreserved | classSubDelim | classColon | classAt
 	// of a URI, the percent sign included
@@ -54,8 +55,11 @@ var classes = func() (t [256]Class) {
 		}
 	}
 	for c := range byte(utf8.RuneSelf) {
-		if IsAlpha(c) || IsDigit(c) {
-			t[c] = classAlnum | classToken | classAtom
+		switch {
+		case IsAlpha(c):
+			t[c] = classAlpha | classToken | classAtom
+		case IsDigit(c):
+			t[c] = classDigit | classToken | classAtom
 		}
 	}
 	mark(classMark, "-._~")

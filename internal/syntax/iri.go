@@ -91,7 +91,8 @@ func authorityFault[T Text](s T, ucs Class) string {
 		if host = IndexAny(s, "]") + 1; host > len(s) {
 			return "an IP address without its closing bracket"
 		}
-		if ip, err := netip.ParseAddr(string(s[1 : host-1])); !EqualFold(s[1:2], "v") && (err != nil || !ip.Is6() || ip.Zone() != "") {
+		ip, err := netip.ParseAddr(string(s[1 : host-1]))
+		if !EqualFold(s[1:2], "v") && (err != nil || !ip.Is6() || ip.Zone() != "") {
 			return "no IP address in the brackets"
 		}
 		if fault := charFault(s[1:host-1], hostChars|classColon|ucs); fault != "" {
@@ -106,10 +107,8 @@ func authorityFault[T Text](s T, ucs Class) string {
 	if s[host] != ':' {
 		return "something between the host and the port"
 	}
-	for i := host + 1; i < len(s); i++ {
-		if !IsDigit(s[i]) {
-			return "a port that is not a number"
-		}
+	if !isAll(s[host+1:], classDigit) {
+		return "a port that is not a number"
 	}
 	return ""
 }
@@ -243,7 +242,10 @@ func normalAuthorityFault[T Text](authority, s T) string {
 		return ""
 	}
 	port := host[end+1:]
-	if len(port) == 0 || EqualFold(port, "80") && hasPrefixFold(s, "http:") || EqualFold(port, "443") && hasPrefixFold(s, "https:") {
+	switch {
+	case len(port) == 0,
+		EqualFold(port, "80") && hasPrefixFold(s, "http:"),
+		EqualFold(port, "443") && hasPrefixFold(s, "https:"):
 		return "the scheme's default port"
 	}
 	return ""

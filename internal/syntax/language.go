@@ -12,17 +12,11 @@ func (t *langTag[T]) next() {
 	t.rest = t.rest[min(n+1, len(t.rest)):]
 }
 
-// take skips the next subtag if it has from min to max characters and, if required, only
-// letters.
-func (t *langTag[T]) take(least, most int, letters bool) bool {
+// take skips the next subtag if it has from least to most characters, all of a class.
+func (t *langTag[T]) take(least, most int, class Class) bool {
 	sub := t.peek()
-	if len(sub) < least || len(sub) > most {
+	if len(sub) < least || len(sub) > most || !isAll(sub, class) {
 		return false
-	}
-	for i := range len(sub) {
-		if !IsAlpha(sub[i]) && (letters || !IsDigit(sub[i])) {
-			return false
-		}
 	}
 	t.next()
 	return true
@@ -54,7 +48,7 @@ func LanguageFault[T Text](s T) string {
 		}
 	}
 	if EqualFold(t.peek(), "x") && len(t.peek()) < len(t.rest) {
-		for t.next(); t.take(1, 8, false); {
+		for t.next(); t.take(1, 8, Alnum); {
 		}
 	}
 	if len(t.rest) > 0 {
@@ -66,20 +60,20 @@ func LanguageFault[T Text](s T) string {
 // language skips language, script, region and variants.
 func (t *langTag[T]) language() {
 	switch n := len(t.peek()); {
-	case n < 2 || !t.take(2, 8, true):
+	case n < 2 || !t.take(2, 8, classAlpha):
 		return
 	case n <= 3:
 		for range 3 {
-			t.take(3, 3, true)
+			t.take(3, 3, classAlpha)
 		}
 	}
-	t.take(4, 4, true)
-	if region := t.peek(); len(region) == 2 || len(region) == 3 && IsDigit(region[0]) && IsDigit(region[1]) && IsDigit(region[2]) {
-		t.take(2, 3, len(region) == 2)
+	t.take(4, 4, classAlpha)
+	if !t.take(2, 2, classAlpha) { // the region
+		t.take(3, 3, classDigit)
 	}
 	for {
 		sub := t.peek()
-		if len(sub) < 4 || len(sub) == 4 && !IsDigit(sub[0]) || !t.take(4, 8, false) {
+		if len(sub) < 4 || len(sub) == 4 && !IsDigit(sub[0]) || !t.take(4, 8, Alnum) {
 			return
 		}
 	}
@@ -89,14 +83,14 @@ func (t *langTag[T]) language() {
 func (t *langTag[T]) extensions() bool {
 	for {
 		sub := t.peek()
-		if len(sub) != 1 || EqualFold(sub, "x") || !IsAlpha(sub[0]) && !IsDigit(sub[0]) {
+		if len(sub) != 1 || EqualFold(sub, "x") || !isAll(sub, Alnum) {
 			return true
 		}
 		t.next()
-		if !t.take(2, 8, false) {
+		if !t.take(2, 8, Alnum) {
 			return false
 		}
-		for t.take(2, 8, false) {
+		for t.take(2, 8, Alnum) {
 		}
 	}
 }
