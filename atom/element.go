@@ -222,12 +222,16 @@ func (r *Reader) discard(read func() error) error {
 	return err
 }
 
-// foreign reports a child of s that has no meaning there.
+// foreign reports a child of s that has no meaning there. A tombstone is one, unless it
+// is a child of the feed.
 func (r *Reader) foreign(s *scope, name xmlscan.Name) {
 	if r.watched && r.own(name.Space) && s.model != &tombstoneModel {
 		r.reportChild(ruleUnknown, nil, fmt.Sprintf("%s has no element %.100q", s.name, name.Local))
 	} else if r.check != nil {
 		r.check.foreign(s, name)
+	}
+	if isTombstone(name) {
+		r.stops(name)
 	}
 }
 
@@ -620,8 +624,6 @@ func (r *Reader) tombstoneValue(s *scope, child children) (err error) {
 func (r *Reader) extension(s *scope, name xmlscan.Name) error {
 	r.foreign(s, name)
 	switch name {
-	case xmlscan.Name{Space: TombstoneNamespace, Local: "deleted-entry"}:
-		r.stops(name)
 	case xmlscan.Name{Space: GDataNamespace, Local: "deleted"}:
 		r.markDeleted()
 		return r.scan.Skip()
