@@ -10,15 +10,14 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/chain"
-	"github.com/websync-go/websync/internal/republish"
+	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
 // An archive is one document of a Publisher, in the state that its ETag names: an archive
 // document, the subscription document or the complete document.
 type archive struct {
-	chain.Document
+	publishing.Segment
 	publisher *Publisher
 	url       string
 }
@@ -59,12 +58,12 @@ func (d *archive) write(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	l := lister{archive: d, out: NewWriter(w), linker: republish.Linker{Site: p.site}}
+	l := lister{archive: d, out: NewWriter(w), linker: publishing.Linker{Site: p.site}}
 	l.out.LegacyMD5 = p.LegacyMD5
 	if err := l.out.WriteFeed(f); err != nil {
 		return err
 	}
-	l.overlap = republish.Overlap{Site: p.site, Report: l.reportOverlap}
+	l.overlap = publishing.Overlap{Site: p.site, Report: l.reportOverlap}
 	if p.Complete {
 		err = l.writeLive(ctx)
 	} else {
@@ -105,8 +104,8 @@ type lister struct {
 	*archive
 	out     *Writer
 	maker   entryMaker
-	linker  republish.Linker
-	overlap republish.Overlap
+	linker  publishing.Linker
+	overlap publishing.Overlap
 	made    Entry // reused for all items: Publisher.Item gets its address
 }
 
@@ -186,7 +185,7 @@ var errNoTombstone = errors.New("Publisher.Item must not replace an Entry by a T
 func tombstoneOf(item *websync.Item) *Tombstone {
 	t := &Tombstone{Ref: item.Resource.ID, When: websync.NewDatetime(item.Time)}
 	for _, via := range cleanLinks(item.Resource.Links) {
-		if republish.IsVia(via.Rel) {
+		if publishing.IsVia(via.Rel) {
 			t.Links = append(t.Links, via)
 		}
 	}
@@ -341,7 +340,7 @@ func isLeftOut(x websync.Element) bool {
 // content returns the link to the content: to its body here if that is kept, or an
 // alternate.
 func (l *lister) content(item *websync.Item) websync.Link {
-	b, kept := republish.KeptContent(item)
+	b, kept := publishing.KeptContent(item)
 	if !kept {
 		c := item.Resource.Content
 		c.Rel = cmp.Or(c.Rel, "alternate")

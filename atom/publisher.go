@@ -12,8 +12,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/chain"
-	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/publishing"
 )
 
 // A Publisher publishes a [websync.Catalog] as an archived feed (RFC 5005 §4) with
@@ -151,8 +150,8 @@ type Publisher struct {
 	Item func(item *websync.Item, as *Item) error
 
 	once sync.Once
-	site *site.Site
-	log  chain.Chain
+	site *publishing.Site
+	log  publishing.Chain
 }
 
 // An EntryFunc returns the entry of the log with a number, such as the Prior of an item;
@@ -172,9 +171,9 @@ const (
 )
 
 // open prepares the fields at first use.
-func (p *Publisher) open() *site.Site {
+func (p *Publisher) open() *publishing.Site {
 	p.once.Do(func() {
-		p.site = site.New(site.Settings{
+		p.site = publishing.New(publishing.Settings{
 			Package: "atom", Place: p.Place, Path: cmp.Or(strings.TrimPrefix(p.Path, "/"), "feed.atom"), Reserved: p.Reserved,
 		})
 		size := p.ArchiveSize
@@ -269,11 +268,11 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 	case !p.Reserved(path):
 		err = s.DocumentError(path, websync.ErrNotFound)
 	case path != s.Root:
-		d.Document, err = p.log.Closed(ctx, path)
+		d.Segment, err = p.log.Closed(ctx, path)
 	case p.Complete:
-		d.Document, err = p.whole(ctx)
+		d.Segment, err = p.whole(ctx)
 	default:
-		d.Document, err = p.log.Open(ctx, p.History)
+		d.Segment, err = p.log.Open(ctx, p.History)
 	}
 	if err != nil {
 		return nil, err
@@ -282,7 +281,7 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 }
 
 // whole returns the complete document, or an error if it is too long.
-func (p *Publisher) whole(ctx context.Context) (chain.Document, error) {
+func (p *Publisher) whole(ctx context.Context) (publishing.Segment, error) {
 	d, head, err := p.log.Whole(ctx)
 	limit := int64(p.MaxEntries)
 	if limit == 0 {
@@ -304,5 +303,5 @@ func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 	if p.Complete {
 		return s.Documents(nil, s.Root)
 	}
-	return s.Documents([]site.Numbered{p.log.Numbered(ctx)}, s.Root)
+	return s.Documents([]publishing.Numbered{p.log.Numbered(ctx)}, s.Root)
 }

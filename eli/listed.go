@@ -11,7 +11,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/document"
-	"github.com/websync-go/websync/internal/republish"
+	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -62,7 +62,7 @@ func (p *Publisher) refusal(item *websync.Item) error {
 	if url := p.Locator.URL(item, websync.ContentName); url != id {
 		return fmt.Errorf("its page is not at the ELI, but at %q", url)
 	}
-	body, kept := republish.KeptContent(item)
+	body, kept := publishing.KeptContent(item)
 	if t := body.Link.Type; kept && t != "" && !syntax.IsOfType(t, "text/html") && !syntax.IsOfType(t, "application/xhtml+xml") {
 		return fmt.Errorf("its content is %q, not the HTML page that an ELI must lead to", t)
 	}

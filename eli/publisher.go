@@ -14,8 +14,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
-	"github.com/websync-go/websync/internal/chain"
-	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -119,9 +118,9 @@ type Publisher struct {
 	Gzip, NoRobots bool
 
 	once    sync.Once
-	site    *site.Site // of the feed
+	site    *publishing.Site // of the feed
 	sitemap *sitemap.Publisher
-	log     chain.Chain
+	log     publishing.Chain
 	prefix  string // of the ELIs
 }
 
@@ -140,7 +139,7 @@ const (
 )
 
 // open prepares the fields at first use.
-func (p *Publisher) open() *site.Site {
+func (p *Publisher) open() *publishing.Site {
 	p.once.Do(func() {
 		place := p.Place
 		switch {
@@ -152,7 +151,7 @@ func (p *Publisher) open() *site.Site {
 		}
 		dir := cmp.Or(strings.TrimPrefix(p.Path, "/"), directory)
 		p.prefix = p.Base + dir
-		p.site = site.New(site.Settings{
+		p.site = publishing.New(publishing.Settings{
 			Package: "eli", Place: place, Path: dir + feedName, Reserved: p.Reserved,
 		})
 		p.sitemap = &sitemap.Publisher{

@@ -11,7 +11,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
-	"github.com/websync-go/websync/internal/chain"
+	"github.com/websync-go/websync/internal/publishing"
 )
 
 const feedType = "application/atom+xml"
@@ -20,7 +20,7 @@ var ruleFeedEntry = rules.Error("feed-entry", "ELI Pillar IV §3.3.2", "an act t
 
 // An updateFeed is the feed of a Publisher, in the state that its ETag names.
 type updateFeed struct {
-	chain.Document
+	publishing.Segment
 	publisher *Publisher
 }
 
@@ -104,7 +104,7 @@ func (f *updateFeed) write(ctx context.Context, w io.Writer) error {
 	if f.Last > 0 {
 		feed.Updated = websync.NewDatetime(f.Time)
 		var err error
-		if recent.Document, err = f.Since(ctx, f.Time.Add(-p.history())); err != nil {
+		if recent.Segment, err = f.Since(ctx, f.Time.Add(-p.history())); err != nil {
 			return err
 		}
 		if listed, err = recent.changes(ctx); err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
-	"github.com/websync-go/websync/internal/republish"
-	pubsite "github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/resourcesync"
 )
@@ -427,7 +426,7 @@ func TestRepublishedLinks(t *testing.T) {
 	l.set(map[string]string{"res1.html": "text", "res2.html": "2"})
 	require.True(t, l.run().InStep())
 	const base = "https://aggregator.example.org/"
-	linker := republish.Linker{Site: &pubsite.Site{Catalog: l.store, Locator: websync.PathLocator{Base: base}}}
+	linker := publishing.Linker{Site: &publishing.Site{Catalog: l.store, Locator: websync.PathLocator{Base: base}}}
 	one, two := l.record("res1.html").Item, l.record("res2.html").Item
 	require.NoError(t, linker.FindLinks(t.Context(), []*websync.Item{&one, &two}, 0))
 

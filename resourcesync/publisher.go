@@ -15,9 +15,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/chain"
-	"github.com/websync-go/websync/internal/parts"
-	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -151,9 +149,9 @@ type Publisher struct {
 	Dumps *Dumps
 
 	once      sync.Once
-	site      *site.Site // of the Capability List
-	resources parts.List
-	changes   chain.Chain
+	site      *publishing.Site // of the Capability List
+	resources publishing.PartList
+	changes   publishing.Chain
 	dumps     []*publishedDump // none without Dumps
 	packing   string           // the settings that change what is in packages
 }
@@ -173,10 +171,10 @@ const (
 var epoch = websync.NewDatetime(time.Unix(0, 0).UTC())
 
 // open prepares the fields at first use.
-func (p *Publisher) open() *site.Site {
+func (p *Publisher) open() *publishing.Site {
 	p.once.Do(func() {
 		at := cmp.Or(strings.TrimPrefix(p.Path, "/"), "capabilitylist.xml")
-		p.site = site.New(site.Settings{
+		p.site = publishing.New(publishing.Settings{
 			Package: "resourcesync", Place: p.Place, Path: at, Reserved: p.Reserved,
 		})
 		size, length := sizeOf(p.PartSize, sitemap.MaxEntries), sizeOf(p.ListSize, defaultSize)
@@ -211,7 +209,7 @@ func sizeOf(setting, most int) websync.Seq {
 
 // check returns an error if no valid documents can be made with the settings.
 func (p *Publisher) check() error {
-	roots := []string{p.resources.Site.Root, p.changes.Site.Root, WellKnown, site.RobotsPath}
+	roots := []string{p.resources.Site.Root, p.changes.Site.Root, WellKnown, publishing.RobotsPath}
 	for _, d := range p.dumps {
 		roots = append(roots, d.list.Root)
 	}
@@ -267,7 +265,7 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 		return nil, s.Err
 	case path == WellKnown && !p.NoDescription:
 		return p.fixed(p.description())
-	case path == site.RobotsPath && p.Robots:
+	case path == publishing.RobotsPath && p.Robots:
 		return p.resources.Site.Robots(), nil
 	case path == s.Root:
 		return p.capabilityList(ctx)
@@ -293,7 +291,7 @@ func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 		rest = append(rest, WellKnown)
 	}
 	if p.Robots {
-		rest = append(rest, site.RobotsPath)
+		rest = append(rest, publishing.RobotsPath)
 	}
 	if s.Err != nil {
 		return s.Documents(nil)
@@ -302,7 +300,7 @@ func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 		split, err := p.isSplit(ctx)
 		return p.changes.OpenPath(), split && n == 1, err
 	}
-	lists := []site.Numbered{p.resources.Numbered(ctx), p.changes.Numbered(ctx), open}
+	lists := []publishing.Numbered{p.resources.Numbered(ctx), p.changes.Numbered(ctx), open}
 	for _, d := range p.dumps {
 		lists = append(lists, d.numbered(ctx))
 	}
@@ -314,7 +312,7 @@ func (p *Publisher) fixed(text []byte, err error) (*websync.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc := site.Fixed(documentType, text)
+	doc := publishing.Fixed(documentType, text)
 	doc.Links = p.hubLinks(p.site.URL())
 	return doc, nil
 }

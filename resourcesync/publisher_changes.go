@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/chain"
+	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/sitemap"
 )
 
 // A publishedChanges is one Change List, or the index of them, in the state that its ETag
 // names.
 type publishedChanges struct {
-	chain.Document
+	publishing.Segment
 	publisher *Publisher
 	url       string
 	index     bool
@@ -31,9 +31,9 @@ func (p *Publisher) changeList(ctx context.Context, path string) (*websync.Docum
 	d := &publishedChanges{publisher: p, url: p.site.Origin + path}
 	var err error
 	if p.changes.IsClosed(path) {
-		d.Document, err = p.changes.Closed(ctx, path)
+		d.Segment, err = p.changes.Closed(ctx, path)
 	} else {
-		d.Document, err = p.changes.Open(ctx, 0)
+		d.Segment, err = p.changes.Open(ctx, 0)
 		d.index = d.After > 0 && path == p.changes.Site.Root
 		if err == nil && d.After == 0 && path != p.changes.Site.Root {
 			err = p.site.DocumentError(path, websync.ErrNotFound)
@@ -88,7 +88,7 @@ func (d *publishedChanges) writeChanges(ctx context.Context, w io.Writer, silent
 	if err != nil {
 		return err
 	}
-	l := d.publisher.newLister(w, d.head(from), d.url, &d.Document, silent)
+	l := d.publisher.newLister(w, d.head(from), d.url, &d.Segment, silent)
 	l.perEntry = (sitemap.MaxBytes - roomOfHead) / (2 * defaultSize)
 	if err := l.addAll(ctx, d.Entries(ctx, l.refuse)); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (d *publishedChanges) writeChanges(ctx context.Context, w io.Writer, silent
 // open one, which covers the range of the latest closed list, too.
 func (d *publishedChanges) writeIndex(ctx context.Context, w io.Writer) error {
 	p := d.publisher
-	lists := []chain.Document{d.Document}
+	lists := []publishing.Segment{d.Segment}
 	for before, ok, err := d.Previous(ctx); ok || err != nil; before, ok, err = before.Previous(ctx) {
 		if err != nil {
 			return err

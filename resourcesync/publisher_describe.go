@@ -3,7 +3,7 @@ package resourcesync
 import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/element"
-	"github.com/websync-go/websync/internal/republish"
+	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -11,14 +11,14 @@ import (
 // A describer makes the entries of resources.
 type describer struct {
 	publisher *Publisher
-	linker    republish.Linker
+	linker    publishing.Linker
 	changes   bool // the entries are changes
 
 	links []Link // of the last entry
 }
 
 func (p *Publisher) newDescriber(changes bool) describer {
-	return describer{publisher: p, linker: republish.Linker{Site: p.site}, changes: changes}
+	return describer{publisher: p, linker: publishing.Linker{Site: p.site}, changes: changes}
 }
 
 // changeOf returns the metadata of an item as a change.
@@ -68,7 +68,7 @@ func (e *Entry) setCreated() {
 // not be listed.
 func (d *describer) loc(item *websync.Item) (string, error) {
 	s := d.publisher.site
-	url := republish.URL(s, item)
+	url := s.ItemURL(item)
 	if err := s.Refusal(item); err != nil {
 		return "", err
 	}
@@ -109,7 +109,7 @@ func (d *describer) fill(item *websync.Item, loc string, e *Entry) {
 		e.LastMod = r.Modified
 	}
 	content := r.Content
-	if b, kept := republish.KeptContent(item); kept {
+	if b, kept := publishing.KeptContent(item); kept {
 		content = d.linker.Body(item, &b)
 	}
 	m := &e.Metadata

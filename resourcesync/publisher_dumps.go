@@ -12,7 +12,7 @@ import (
 	"slices"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -106,8 +106,8 @@ type publishedDump struct {
 	*Dumps
 	publisher *Publisher
 	kind      Capability
-	list      *site.Site // the dump, and beside it the manifests
-	packages  *site.Site // beside it the packages
+	list      *publishing.Site // the dump, and beside it the manifests
+	packages  *publishing.Site // beside it the packages
 	index     indexCache
 }
 
@@ -136,7 +136,7 @@ func (d *publishedDump) parse(path string) (id string, n uint64, manifest, ok bo
 		id, n, ok = d.list.ParseNumbered(path)
 		manifest = true
 	}
-	return id, n, manifest, ok && site.IsHash(id)
+	return id, n, manifest, ok && publishing.IsHash(id)
 }
 
 // document returns the dump, a package or a manifest.
@@ -229,7 +229,7 @@ func (d *publishedDump) entries(index *dumpIndex) (entries []Entry) {
 }
 
 // numbered returns the paths of the packages, the manifests and the dump.
-func (d *publishedDump) numbered(ctx context.Context) site.Numbered {
+func (d *publishedDump) numbered(ctx context.Context) publishing.Numbered {
 	var paths []string
 	return func(n uint64) (string, bool, error) {
 		if n == 1 {

@@ -10,8 +10,7 @@ import (
 	"slices"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/chain"
-	"github.com/websync-go/websync/internal/republish"
+	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -21,10 +20,10 @@ type lister struct {
 	describer
 	out     *Writer
 	url     string
-	overlap republish.Overlap
+	overlap publishing.Overlap
 
 	// log is the part of the log that a list of changes has; nil for a Resource List.
-	log     *chain.Document
+	log     *publishing.Segment
 	holders holders                // nil if not known yet
 	silent  func(websync.Seq) bool // reports whether an item needs no report
 
@@ -40,13 +39,13 @@ type lister struct {
 
 // newLister returns the lister of a list with a part of the log, or of a Resource List if
 // log is nil.
-func (p *Publisher) newLister(dst io.Writer, head Head, url string, log *chain.Document, silent func(websync.Seq) bool) *lister {
+func (p *Publisher) newLister(dst io.Writer, head Head, url string, log *publishing.Segment, silent func(websync.Seq) bool) *lister {
 	l := &lister{describer: p.newDescriber(log != nil), out: NewWriter(dst), url: url, log: log, silent: silent}
 	l.out.Head = head
 	if p.Report == nil {
 		l.silent = func(websync.Seq) bool { return true }
 	}
-	l.overlap = republish.Overlap{Site: p.site, Report: func(item *websync.Item, message string) { l.report(ruleNotListed, item, message) }}
+	l.overlap = publishing.Overlap{Site: p.site, Report: func(item *websync.Item, message string) { l.report(ruleNotListed, item, message) }}
 	return l
 }
 

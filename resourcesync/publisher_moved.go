@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/republish"
+	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -17,7 +17,7 @@ import (
 
 // addDeletions writes the deletion of a resource whose state before is not known.
 func (l *lister) addDeletions(ctx context.Context, item *websync.Item) error {
-	for _, url := range republish.DeletedURLs(l.publisher.site, item) {
+	for _, url := range l.publisher.site.DeletedURLs(item) {
 		holder, err := l.holder(ctx, item, listable(url))
 		if err == nil && holder == 0 {
 			err = l.delete(item, item, url, "")
@@ -44,7 +44,7 @@ func (l *lister) release(ctx context.Context, item, prior *websync.Item, old str
 	}
 	switch {
 	case holder == 0:
-		return l.delete(item, prior, republish.URL(l.publisher.site, prior), old)
+		return l.delete(item, prior, l.publisher.site.ItemURL(prior), old)
 	case holder > prior.Seq || l.pack != nil: // readers have that state already
 		return nil
 	}
@@ -114,7 +114,7 @@ func (l *lister) holder(ctx context.Context, item *websync.Item, url string) (_ 
 // isAlone reports whether no other resource can have the URL of an item, because it is
 // that of its content here.
 func isAlone(p *Publisher, item *websync.Item, url string) bool {
-	_, kept := republish.KeptContent(item)
+	_, kept := publishing.KeptContent(item)
 	return kept && url == p.site.Locator.URL(item, websync.ContentName)
 }
 
@@ -144,7 +144,7 @@ func (l *lister) findHolders(ctx context.Context) (holders, error) {
 			olds = l.deletedURLs(item)
 		}
 		url := ""
-		if _, kept := republish.KeptContent(item); !kept || l.publisher.Item != nil || l.publisher.site.Locator.Owns(item.Source) {
+		if _, kept := publishing.KeptContent(item); !kept || l.publisher.Item != nil || l.publisher.site.Locator.Owns(item.Source) {
 			url = d.urlOf(item)
 		}
 		if before > 0 {
@@ -171,7 +171,7 @@ func isUnknown(item *websync.Item) bool { return item.Kind == websync.Deleted &&
 
 // deletedURLs returns the URLs that the deletion of an unknown state names.
 func (l *lister) deletedURLs(item *websync.Item) []string {
-	urls := republish.DeletedURLs(l.publisher.site, item)
+	urls := l.publisher.site.DeletedURLs(item)
 	for i, url := range urls {
 		urls[i] = listable(url)
 	}

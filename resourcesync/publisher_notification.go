@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/chain"
+	"github.com/websync-go/websync/internal/publishing"
 )
 
 // A change notification has at most this many changes, so that it is shorter than 1 MiB,
@@ -25,7 +25,7 @@ func (p *Publisher) Notification(ctx context.Context, after string) (doc *websyn
 	if p.open().Err != nil {
 		return nil, after, p.site.Err
 	}
-	from, err := chain.ParsePosition(after)
+	from, err := publishing.ParsePosition(after)
 	if err != nil {
 		last, err := p.changes.End(ctx)
 		return nil, last.String(), err
@@ -34,7 +34,7 @@ func (p *Publisher) Notification(ctx context.Context, after string) (doc *websyn
 	if err != nil {
 		return nil, after, err
 	}
-	n := &publishedChanges{Document: d, publisher: p, url: p.changes.Site.URL()}
+	n := &publishedChanges{Segment: d, publisher: p, url: p.changes.Site.URL()}
 	for _, err := range d.Entries(ctx, func(*websync.Item, error) {}) {
 		if err != nil {
 			return nil, after, err

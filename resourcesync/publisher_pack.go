@@ -18,8 +18,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/chain"
-	"github.com/websync-go/websync/internal/republish"
+	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -251,7 +250,7 @@ func (x *dumpIndex) retire(most int, needed time.Time) {
 // that are still the latest of their resource. What was replaced or withdrawn must not
 // come to light again; of such a change it yields the deletion of a URL that the resource
 // has no longer.
-func (c *dumpChange) latest(ctx context.Context, log *chain.Document, refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
+func (c *dumpChange) latest(ctx context.Context, log *publishing.Segment, refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
 	const batch = 500
 	return func(yield func(*websync.Item, error) bool) {
 		items := make([]*websync.Item, 0, batch)
@@ -288,7 +287,7 @@ func (c *dumpChange) latest(ctx context.Context, log *chain.Document, refuse fun
 
 // withdraw makes deletions of the changes that are not the latest, if the resource had
 // another URL before, and marks them as changes to be yielded.
-func (c *dumpChange) withdraw(ctx context.Context, log *chain.Document, items []*websync.Item, latest []bool) error {
+func (c *dumpChange) withdraw(ctx context.Context, log *publishing.Segment, items []*websync.Item, latest []bool) error {
 	priors, err := log.Priors(ctx, items)
 	if err != nil {
 		return err
@@ -338,7 +337,7 @@ type maker struct {
 	dir   string     // of the bitstreams in it
 
 	// log is the part of the log that is packed; nil for a Resource Dump.
-	log *chain.Document
+	log *publishing.Segment
 
 	// items are what is to be packed. They can be read again: what changes while it is
 	// packed is not there any more.
@@ -583,7 +582,7 @@ func (k *packing) setLength(ctx context.Context, item *websync.Item) error {
 		return nil
 	}
 	i := slices.IndexFunc(item.Bodies, func(b websync.Body) bool { return b.Name == websync.ContentName })
-	if i < 0 || !republish.IsKept(&item.Bodies[i]) {
+	if i < 0 || !publishing.IsKept(&item.Bodies[i]) {
 		return &lackError{k.kind, item.Resource.ID}
 	}
 	b := &item.Bodies[i]

@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/parts"
-	"github.com/websync-go/websync/internal/republish"
+	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -25,7 +24,7 @@ func timeOf(t time.Time) websync.Datetime {
 type publishedList struct {
 	publisher *Publisher
 	url       string
-	part      parts.Part
+	part      publishing.Part
 }
 
 // resourceList returns a document of the Resource List (Z39.99 §10).
@@ -115,12 +114,12 @@ func (p *Publisher) bound(item *websync.Item) (bytes int64, links bool) {
 	for i := range r.Elements {
 		n += len(r.Elements[i].XML)
 	}
-	_, kept := republish.KeptContent(item)
+	_, kept := publishing.KeptContent(item)
 	return int64(n), kept && len(r.Links) > 0
 }
 
 // measure returns the length of a part, or the limit if it is longer.
-func (p *Publisher) measure(ctx context.Context, part *parts.Part) (int64, error) {
+func (p *Publisher) measure(ctx context.Context, part *publishing.Part) (int64, error) {
 	d := &publishedList{publisher: p, url: p.site.Origin + part.Path, part: *part}
 	l := p.newLister(io.Discard, d.head(), d.url, nil, func(websync.Seq) bool { return true })
 	err := d.addAll(ctx, l)

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/internal/spool"
 )
 
@@ -103,12 +103,12 @@ func (d *publishedDump) stateKey() string {
 
 // prefix begins the names of all files of the dump: Publishers may share the directory.
 func (d *publishedDump) prefix() string {
-	return string(d.kind) + "-" + site.Hash([]byte(d.publisher.site.URL())) + "-"
+	return string(d.kind) + "-" + publishing.Hash([]byte(d.publisher.site.URL())) + "-"
 }
 
 // settings identifies what decides, besides the log, what is in the packages.
 func (d *publishedDump) settings() string {
-	return site.Hash(fmt.Appendf(nil, "%s %q", d.publisher.packing, d.publisher.site.LocatorKey()))
+	return publishing.Hash(fmt.Appendf(nil, "%s %q", d.publisher.packing, d.publisher.site.LocatorKey()))
 }
 
 // stateName returns the name of the index file in a value of the State.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
-	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/publishing"
 )
 
 // maxPriors limits how many changes of a resource are read to find its first.
@@ -72,7 +72,7 @@ func (s *sums) add(ctx context.Context, catalog websync.Catalog, b *websync.Body
 		case errors.Is(err, websync.ErrNotFound):
 			return nil
 		case err != nil:
-			return site.CatalogError("rinfo", err)
+			return publishing.CatalogError("rinfo", err)
 		}
 		s.put(b.Key.Sum, sum)
 	}

@@ -10,9 +10,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/element"
-	"github.com/websync-go/websync/internal/parts"
-	"github.com/websync-go/websync/internal/republish"
-	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -21,7 +19,7 @@ type listing struct {
 	publisher *Publisher
 	url       string
 	zipped    bool
-	part      parts.Part
+	part      publishing.Part
 	head      Head
 }
 
@@ -43,7 +41,7 @@ func (d *listing) document() *websync.Document {
 		doc.Type, more = "application/gzip", "-gzip"
 	}
 	if h := &d.head; len(h.Elements)+len(h.Attrs)+len(h.Namespaces) > 0 {
-		more += "-" + site.Hash(fmt.Append(nil, h.Elements, h.Attrs, h.Namespaces))
+		more += "-" + publishing.Hash(fmt.Append(nil, h.Elements, h.Attrs, h.Namespaces))
 	}
 	doc.ETag = d.part.ETag(more)
 	if !d.part.DependsOnIDs() {
@@ -109,7 +107,7 @@ func (p *Publisher) bound(item *websync.Item) (bytes int64, links bool) {
 		}
 	}
 	if p.Item != nil {
-		e := Entry{Loc: republish.URL(p.site, item)}
+		e := Entry{Loc: p.site.ItemURL(item)}
 		if p.Item(item, &e) == nil {
 			for i := range e.Elements {
 				elements += len(e.Elements[i].XML)
@@ -120,7 +118,7 @@ func (p *Publisher) bound(item *websync.Item) (bytes int64, links bool) {
 }
 
 // measure returns the length of a part, or MaxBytes if it is longer.
-func (p *Publisher) measure(ctx context.Context, part *parts.Part) (int64, error) {
+func (p *Publisher) measure(ctx context.Context, part *publishing.Part) (int64, error) {
 	d := &listing{publisher: p, url: p.site.Origin + part.Path, part: *part}
 	d.head = p.head(d.describe())
 	l := newLister(d, d.writer(io.Discard))
@@ -161,8 +159,8 @@ func (l *lister) writeAll(ctx context.Context) error {
 type lister struct {
 	*listing
 	out     *Writer
-	linker  republish.Linker
-	overlap republish.Overlap
+	linker  publishing.Linker
+	overlap publishing.Overlap
 	entry   Entry
 	exts    extensions
 	count   []int // elements of each extension so far
@@ -179,9 +177,9 @@ const maxTexts = 1000
 func newLister(d *listing, out *Writer) *lister {
 	s, exts := d.publisher.site, d.publisher.Extensions
 	l := &lister{
-		listing: d, out: out, linker: republish.Linker{Site: s}, exts: exts, count: make([]int, len(exts)), texts: make(map[string]string),
+		listing: d, out: out, linker: publishing.Linker{Site: s}, exts: exts, count: make([]int, len(exts)), texts: make(map[string]string),
 	}
-	l.overlap = republish.Overlap{Site: s, Report: l.reportOverlap}
+	l.overlap = publishing.Overlap{Site: s, Report: l.reportOverlap}
 	return l
 }
 
@@ -189,7 +187,7 @@ func newLister(d *listing, out *Writer) *lister {
 // writes nothing if the item has no valid loc.
 func (l *lister) add(item *websync.Item) error {
 	e := &l.entry
-	*e = Entry{Loc: republish.URL(l.publisher.site, item), LastMod: item.Resource.Modified, Elements: e.Elements[:0]}
+	*e = Entry{Loc: l.publisher.site.ItemURL(item), LastMod: item.Resource.Modified, Elements: e.Elements[:0]}
 	if e.LastMod.IsZero() {
 		e.LastMod = websync.NewDatetime(item.Time)
 	}
@@ -370,7 +368,7 @@ func (l *lister) findTargets(ctx context.Context) error {
 	l.linker.Forget()
 	for i := range l.waiting {
 		item := &l.waiting[i]
-		if _, kept := republish.KeptContent(item); !kept {
+		if _, kept := publishing.KeptContent(item); !kept {
 			continue
 		}
 		for j := range item.Resource.Elements {

@@ -11,8 +11,7 @@ import (
 	"sync"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/parts"
-	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/publishing"
 )
 
 // A Publisher publishes a [websync.Catalog] as a sitemap, with these documents:
@@ -106,8 +105,8 @@ type Publisher struct {
 	Item func(item *websync.Item, e *Entry) error
 
 	once sync.Once
-	site *site.Site
-	list parts.List
+	site *publishing.Site
+	list publishing.PartList
 }
 
 var _ websync.Publisher = (*Publisher)(nil)
@@ -122,12 +121,12 @@ const (
 )
 
 // open prepares the fields at first use.
-func (p *Publisher) open() *site.Site {
+func (p *Publisher) open() *publishing.Site {
 	p.once.Do(func() {
-		p.site = site.New(site.Settings{
+		p.site = publishing.New(publishing.Settings{
 			Package: "sitemap", Place: p.Place, Path: cmp.Or(strings.TrimPrefix(p.Path, "/"), "sitemap.xml"), Reserved: p.Reserved,
 		})
-		if root := p.site.Root; p.site.Err == nil && (root == site.RobotsPath || strings.HasSuffix(root, gzipSuffix)) {
+		if root := p.site.Root; p.site.Err == nil && (root == publishing.RobotsPath || strings.HasSuffix(root, gzipSuffix)) {
 			p.site.Err = fmt.Errorf("sitemap: Publisher.Base and Path make %.200q, which must not be /robots.txt or end in \".gz\"", p.site.URL())
 		}
 		if p.site.Err == nil {
@@ -199,7 +198,7 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 	switch {
 	case s.Err != nil:
 		return nil, s.Err
-	case path == site.RobotsPath && !p.NoRobots:
+	case path == publishing.RobotsPath && !p.NoRobots:
 		return s.Robots(), nil
 	case !p.Reserved(path):
 		return nil, s.DocumentError(path, websync.ErrNotFound)
@@ -224,7 +223,7 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 // log changes meanwhile, it ends with [websync.ErrConflict].
 func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 	s := p.open()
-	rest := []string{s.Root, site.RobotsPath}
+	rest := []string{s.Root, publishing.RobotsPath}
 	if p.NoRobots {
 		rest = rest[:1]
 	}
@@ -236,7 +235,7 @@ func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 		}
 		return path, more, err
 	}
-	return s.Documents([]site.Numbered{suffixed}, rest...)
+	return s.Documents([]publishing.Numbered{suffixed}, rest...)
 }
 
 // partSuffix returns the suffix of the paths of the parts in the index.

@@ -1,4 +1,4 @@
-package chain_test
+package publishing_test
 
 import (
 	"fmt"
@@ -9,24 +9,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/chain"
-	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/publishing"
 )
 
 // newChain returns a chain over log with three numbers a document, for change lists in
 // plain text.
-func newChain(log websync.Catalog, settings string) *chain.Chain {
-	s := site.New(site.Settings{
+func newChain(log websync.Catalog, settings string) *publishing.Chain {
+	s := publishing.New(publishing.Settings{
 		Package: "text", Place: websync.Place{Catalog: log, Base: "https://example.org/", Locator: websync.PathLocator{Base: "https://example.org/", Own: []string{"own"}}}, Path: "changes.txt",
 	})
-	return &chain.Chain{Site: s, Size: 3, Settings: settings}
+	return &publishing.Chain{Site: s, Size: 3, Settings: settings}
 }
 
 // refused is an id that only an own source may have.
 const refused = "https://example.org/own"
 
 // write returns the latest state of each id. Deleted ids have a minus.
-func write(t *testing.T, d chain.Document) (ids []string) {
+func write(t *testing.T, d publishing.Segment) (ids []string) {
 	items, _, err := d.Latest(t.Context(), func(item *websync.Item, why error) { assert.Equal(t, refused, item.Resource.ID, why) })
 	require.NoError(t, err)
 	for _, item := range items {
@@ -60,7 +59,7 @@ func TestChain(t *testing.T) {
 	log.Append(gone, change(refused), change("c"), change("d"))
 
 	var paths []string
-	for path, err := range c.Site.Documents([]site.Numbered{c.Numbered(ctx)}, c.Site.Root) {
+	for path, err := range c.Site.Documents([]publishing.Numbered{c.Numbered(ctx)}, c.Site.Root) {
 		require.NoError(t, err)
 		paths = append(paths, path)
 	}
@@ -125,11 +124,11 @@ func TestReported(t *testing.T) {
 		log.Append(change(fmt.Sprint(i)))
 	}
 	var paths []string
-	for path, err := range c.Site.Documents([]site.Numbered{c.Numbered(t.Context())}) {
+	for path, err := range c.Site.Documents([]publishing.Numbered{c.Numbered(t.Context())}) {
 		require.NoError(t, err)
 		paths = append(paths, path)
 	}
-	at := func(n int) chain.Document {
+	at := func(n int) publishing.Segment {
 		d, err := c.Closed(t.Context(), paths[n-1])
 		require.NoError(t, err)
 		return d
@@ -175,7 +174,7 @@ func TestPeriod(t *testing.T) {
 	c := newChain(log, "1")
 	c.Period = 10 * time.Second
 	var ends []websync.Seq
-	for path, err := range c.Site.Documents([]site.Numbered{c.Numbered(ctx)}) {
+	for path, err := range c.Site.Documents([]publishing.Numbered{c.Numbered(ctx)}) {
 		require.NoError(t, err)
 		d, err := c.Closed(ctx, path)
 		require.NoError(t, err)

@@ -1,4 +1,4 @@
-package republish_test
+package publishing_test
 
 import (
 	"bytes"
@@ -11,8 +11,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
-	"github.com/websync-go/websync/internal/republish"
-	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -116,12 +115,12 @@ func TestNameOfDeleted(t *testing.T) {
 			assert.Equal(t, entries, tombstones)
 			assert.Empty(t, locs(t, test.catalog))
 
-			s := site.New(site.Settings{Place: websync.Place{Catalog: test.catalog, Base: base, Locator: locator}, Path: "x.xml"})
+			s := publishing.New(publishing.Settings{Place: websync.Place{Catalog: test.catalog, Base: base, Locator: locator}, Path: "x.xml"})
 			n := 0
 			for item, err := range test.catalog.Changes(t.Context(), websync.Range{}) {
 				require.NoError(t, err)
 				if item.Kind == websync.Deleted {
-					assert.Contains(t, republish.DeletedURLs(s, &item), listed[n])
+					assert.Contains(t, s.DeletedURLs(&item), listed[n])
 					n++
 				}
 			}

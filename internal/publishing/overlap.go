@@ -1,4 +1,4 @@
-package republish
+package publishing
 
 import (
 	"context"
@@ -6,14 +6,13 @@ import (
 	"slices"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/site"
 )
 
 // An Overlap finds the items whose id another source of a Site had first. Readers would
 // see the resources of both under one id, and the bodies of both have one URL. It keeps a
 // few hundred items at a time, and costs nothing if the Site has one source.
 type Overlap struct {
-	Site *site.Site
+	Site *Site
 
 	// Report receives an item, of which only Source, Born, Seq and the ID are set, and a
 	// message.

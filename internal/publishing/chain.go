@@ -1,8 +1,4 @@
-// Package chain cuts the log of a Catalog into documents: closed ones, each of a fixed
-// range of its numbers, and an open one at its end. Archived feeds and Change Lists are
-// such chains. A Chain decides what its documents list and which paths they have; a
-// Publisher writes them.
-package chain
+package publishing
 
 import (
 	"context"
@@ -16,15 +12,17 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/site"
 )
 
-// A Chain is the log of one Catalog in documents. It keeps 8 bytes for each closed
-// document of the newest generation, and up to 64 bytes if there is a Period. It is safe
-// for concurrent use; it must not be copied.
+// A Chain is the log of one Catalog in documents: closed ones, each of a fixed range of its
+// numbers, and an open one at its end. A Chain decides what its documents list and which
+// paths they have; a Publisher writes them.
+//
+// A Chain keeps 8 bytes for each closed document of the newest generation, and up to 64
+// bytes if there is a Period. It is safe for concurrent use; it must not be copied.
 type Chain struct {
 	// Site has the Catalog and the Sources.
-	Site *site.Site
+	Site *Site
 
 	// Size is how many numbers of the log a closed document covers, at most if there is a
 	// Period.
@@ -66,9 +64,9 @@ type cut struct {
 	micro int64
 }
 
-// A Document is one document of a Chain, in the state that its ETag names: the entries of
-// the log with After < Seq <= Last. If Last is 0, the log is empty.
-type Document struct {
+// A Segment is the part of the log that one document of a Chain lists, in the state that
+// its ETag names: the entries with After < Seq <= Last. If Last is 0, the log is empty.
+type Segment struct {
 	Generation  uint64
 	After, Last websync.Seq
 	Time        time.Time   // of the commit Last; zero if the log is empty
@@ -98,28 +96,28 @@ func (c *Chain) head(ctx context.Context) (websync.Head, error) {
 }
 
 // Whole returns the document of the whole log, and the Head of the log.
-func (c *Chain) Whole(ctx context.Context) (Document, websync.Head, error) {
+func (c *Chain) Whole(ctx context.Context) (Segment, websync.Head, error) {
 	head, err := c.head(ctx)
-	d := Document{Generation: head.Generation, Last: head.Last, Time: head.LastTime, Born: head.Born, State: end(head), chain: c}
+	d := Segment{Generation: head.Generation, Last: head.Last, Time: head.LastTime, Born: head.Born, State: end(head), chain: c}
 	return d, head, err
 }
 
 // Open returns the open document. It begins at the same number as the latest closed
 // document, so that it always lists recent entries. If history is positive, it begins
 // early enough to list all entries of that time before the last commit.
-func (c *Chain) Open(ctx context.Context, history time.Duration) (Document, error) {
+func (c *Chain) Open(ctx context.Context, history time.Duration) (Segment, error) {
 	d, head, err := c.Whole(ctx)
 	if err != nil || head.Last == 0 {
 		return d, err
 	}
 	d.After, err = c.begin(ctx, d.Generation, d.Last)
 	if err == nil && d.After > 0 && d.Last-d.After < c.Size {
-		var latest Document
+		var latest Segment
 		latest, err = c.at(ctx, d.Generation, d.After)
 		d.After = latest.After
 	}
 	for err == nil && d.After > 0 && history > 0 {
-		var before Document
+		var before Segment
 		before, err = c.at(ctx, d.Generation, d.After)
 		if before.Time.Before(head.LastTime.Add(-history)) {
 			break
@@ -146,7 +144,7 @@ func (c *Chain) parse(path string) (a name, ok bool) {
 	a = name{id: id, n: n}
 	var err error
 	a.generation, err = strconv.ParseUint(generation, 10, 64)
-	return a, ok && err == nil && a.generation > 0 && strconv.FormatUint(a.generation, 10) == generation && site.IsHash(id)
+	return a, ok && err == nil && a.generation > 0 && strconv.FormatUint(a.generation, 10) == generation && IsHash(id)
 }
 
 // IsClosed reports whether a path can be that of a closed document.
@@ -157,15 +155,15 @@ func (c *Chain) IsClosed(path string) bool {
 
 // Closed returns the closed document at a path. The error is ErrNotFound if there is none
 // yet, and ErrGone if the log or the settings are no longer those of the path.
-func (c *Chain) Closed(ctx context.Context, path string) (Document, error) {
+func (c *Chain) Closed(ctx context.Context, path string) (Segment, error) {
 	a, _ := c.parse(path)
 	head, err := c.head(ctx)
 	if err != nil {
-		return Document{}, err
+		return Segment{}, err
 	}
 	const most = 1<<63 - 1
 	if a.generation > head.Generation || a.n > most/uint64(c.Size) {
-		return Document{}, c.Site.DocumentError(path, websync.ErrNotFound)
+		return Segment{}, c.Site.DocumentError(path, websync.ErrNotFound)
 	}
 	d, err := c.at(ctx, a.generation, c.numberOf(a.n))
 	d.State = end(head)
@@ -201,12 +199,12 @@ func (c *Chain) numberOf(n uint64) websync.Seq {
 // at returns the closed document of a generation that ends with an entry. The error is
 // errOpen, errInside or that of the Catalog, which is ErrNotFound for a dropped
 // generation.
-func (c *Chain) at(ctx context.Context, generation uint64, last websync.Seq) (Document, error) {
+func (c *Chain) at(ctx context.Context, generation uint64, last websync.Seq) (Segment, error) {
 	k, err := c.cut(ctx, generation, last)
-	return Document{Generation: generation, After: k.after, Last: last, Time: time.UnixMicro(k.micro).UTC(), Closed: true, chain: c}, err
+	return Segment{Generation: generation, After: k.after, Last: last, Time: time.UnixMicro(k.micro).UTC(), Closed: true, chain: c}, err
 }
 
-// cut is at without the Document.
+// cut is at without the Segment.
 func (c *Chain) cut(ctx context.Context, generation uint64, last websync.Seq) (cut, error) {
 	if k, ok := c.knownCut(generation, last); ok {
 		return k, nil
@@ -338,7 +336,7 @@ func (c *Chain) noteCut(generation uint64, last websync.Seq, k cut) {
 }
 
 // Numbered returns the paths of the closed documents of the newest generation.
-func (c *Chain) Numbered(ctx context.Context) site.Numbered {
+func (c *Chain) Numbered(ctx context.Context) Numbered {
 	generation, last := uint64(0), websync.Seq(0)
 	return func(n uint64) (string, bool, error) {
 		head, err := c.head(ctx)
@@ -368,20 +366,20 @@ func (c *Chain) Numbered(ctx context.Context) site.Numbered {
 // ID returns a hash of everything that decides what the document holds: the settings, the
 // state of the log, and more. The entries of a generation up to a number never change;
 // the time of the commit distinguishes them from those of another Catalog.
-func (d *Document) ID(more ...string) string {
+func (d *Segment) ID(more ...string) string {
 	c := d.chain
-	return site.Hash(fmt.Appendf(nil, "%s %d %d %d %q %q", c.Settings, d.Generation, d.Last, d.Time.UnixMicro(), c.Site.LocatorKey(), more))
+	return Hash(fmt.Appendf(nil, "%s %d %d %d %q %q", c.Settings, d.Generation, d.Last, d.Time.UnixMicro(), c.Site.LocatorKey(), more))
 }
 
 // ETag returns the ETag of the document, which also depends on more.
-func (d *Document) ETag(more ...string) string { return fmt.Sprintf("%s-%d", d.ID(more...), d.Last) }
+func (d *Segment) ETag(more ...string) string { return fmt.Sprintf("%s-%d", d.ID(more...), d.Last) }
 
 // OpenPath returns the path of the open document if the root document is an index.
 func (c *Chain) OpenPath() string { return c.Site.Beside("open") }
 
 // Path returns the path of a closed document, or that of the open one if the root
 // document is an index.
-func (d *Document) Path() string {
+func (d *Segment) Path() string {
 	if !d.Closed {
 		return d.chain.OpenPath()
 	}
@@ -394,13 +392,13 @@ func (d *Document) Path() string {
 
 // Previous returns the closed document that ends where this one begins. ok is false if
 // there is none.
-func (d *Document) Previous(ctx context.Context) (before Document, ok bool, err error) {
+func (d *Segment) Previous(ctx context.Context) (before Segment, ok bool, err error) {
 	if d.After == 0 {
-		return Document{}, false, nil
+		return Segment{}, false, nil
 	}
 	before, err = d.chain.at(ctx, d.Generation, d.After)
 	if err != nil {
-		return Document{}, false, d.error(err)
+		return Segment{}, false, d.error(err)
 	}
 	return before, true, nil
 }
@@ -408,7 +406,7 @@ func (d *Document) Previous(ctx context.Context) (before Document, ok bool, err 
 // From returns the time from which on the document lists every change: that of the last
 // commit before its range. It is zero if there is none: the log lists whatever has
 // changed since the beginning of time.
-func (d *Document) From(ctx context.Context) (time.Time, error) {
+func (d *Segment) From(ctx context.Context) (time.Time, error) {
 	if d.After == 0 {
 		return time.Time{}, nil
 	}
@@ -421,7 +419,7 @@ func (d *Document) From(ctx context.Context) (time.Time, error) {
 
 // error returns the error for one of the Catalog: ErrGone if the generation of a closed
 // document was dropped after the request.
-func (d *Document) error(err error) error {
+func (d *Segment) error(err error) error {
 	if d.Closed && errors.Is(err, websync.ErrNotFound) {
 		return d.chain.Site.DocumentError(d.Path(), websync.ErrGone)
 	}
@@ -430,7 +428,7 @@ func (d *Document) error(err error) error {
 
 // Entries yields all entries in the range of the document, in their order, as
 // Site.Resources does.
-func (d *Document) Entries(ctx context.Context, refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
+func (d *Segment) Entries(ctx context.Context, refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
 	s := d.chain.Site
 	r := websync.Range{Sources: s.Sources, Generation: d.Generation, After: d.After, Until: d.Last}
 	if d.Last == 0 { // and not a range without an end
@@ -440,7 +438,7 @@ func (d *Document) Entries(ctx context.Context, refuse func(*websync.Item, error
 }
 
 // Priors returns for each item the entry that its Prior names; nil if the Prior is 0.
-func (d *Document) Priors(ctx context.Context, items []*websync.Item) ([]*websync.Item, error) {
+func (d *Segment) Priors(ctx context.Context, items []*websync.Item) ([]*websync.Item, error) {
 	var seqs []websync.Seq
 	for _, item := range items {
 		if item.Prior > 0 {
@@ -466,7 +464,7 @@ func (d *Document) Priors(ctx context.Context, items []*websync.Item) ([]*websyn
 
 // EntriesAt returns the entries with the given numbers, as far as they exist. It sorts
 // the numbers.
-func (d *Document) EntriesAt(ctx context.Context, seqs []websync.Seq) (map[websync.Seq]*websync.Item, error) {
+func (d *Segment) EntriesAt(ctx context.Context, seqs []websync.Seq) (map[websync.Seq]*websync.Item, error) {
 	const near = 16 // so many entries are read in less time than another range
 	slices.Sort(seqs)
 	found := make(map[websync.Seq]*websync.Item, len(seqs))
@@ -484,7 +482,7 @@ func (d *Document) EntriesAt(ctx context.Context, seqs []websync.Seq) (map[websy
 }
 
 // read reads the entries with the given numbers, which are in ascending order.
-func (d *Document) read(ctx context.Context, seqs []websync.Seq, found map[websync.Seq]*websync.Item) error {
+func (d *Segment) read(ctx context.Context, seqs []websync.Seq, found map[websync.Seq]*websync.Item) error {
 	r := websync.Range{Generation: d.Generation, After: seqs[0] - 1, Until: seqs[len(seqs)-1]}
 	for item, err := range d.chain.Site.Catalog.Changes(ctx, r) {
 		if err == nil {
@@ -501,14 +499,14 @@ func (d *Document) read(ctx context.Context, seqs []websync.Seq, found map[websy
 }
 
 // Entry returns the entry with a number; nil if there is none.
-func (d *Document) Entry(ctx context.Context, seq websync.Seq) (*websync.Item, error) {
+func (d *Segment) Entry(ctx context.Context, seq websync.Seq) (*websync.Item, error) {
 	found := make(map[websync.Seq]*websync.Item)
 	err := d.read(ctx, []websync.Seq{seq}, found)
 	return found[seq], err
 }
 
 // Since returns the document of those entries that were committed at a time or later.
-func (d *Document) Since(ctx context.Context, t time.Time) (Document, error) {
+func (d *Segment) Since(ctx context.Context, t time.Time) (Segment, error) {
 	recent := *d
 	before, err := d.chain.search(ctx, d.Generation, d.Last, func(at time.Time) bool { return !at.Before(t) })
 	if err != nil {
@@ -519,7 +517,7 @@ func (d *Document) Since(ctx context.Context, t time.Time) (Document, error) {
 }
 
 // FromStart returns the document of all entries from the first to the last of this one.
-func (d *Document) FromStart() Document {
+func (d *Segment) FromStart() Segment {
 	all := *d
 	all.After = 0
 	return all
@@ -528,7 +526,7 @@ func (d *Document) FromStart() Document {
 // Latest returns the latest entry of each id in the range of the document, the latest
 // first, and the greatest Born in the document's state. It passes items that must not be
 // listed to refuse.
-func (d *Document) Latest(ctx context.Context, refuse func(*websync.Item, error)) (latest []*websync.Item, born websync.Seq, err error) {
+func (d *Segment) Latest(ctx context.Context, refuse func(*websync.Item, error)) (latest []*websync.Item, born websync.Seq, err error) {
 	const most = 2000
 	born = d.Born
 	items := make([]websync.Item, 0, min(d.Last-d.After, most))
@@ -555,7 +553,7 @@ func (d *Document) Latest(ctx context.Context, refuse func(*websync.Item, error)
 
 // Current returns those of the items that no later entry of their id supersedes. Unlike
 // the range of the document, the result depends on its State: call CheckUnchanged.
-func (d *Document) Current(ctx context.Context, items []*websync.Item) ([]*websync.Item, error) {
+func (d *Segment) Current(ctx context.Context, items []*websync.Item) ([]*websync.Item, error) {
 	const batch = 500
 	bySource := make(map[string][]string)
 	for _, item := range items {
@@ -581,7 +579,7 @@ func (d *Document) Current(ctx context.Context, items []*websync.Item) ([]*websy
 
 // CheckUnchanged returns ErrConflict if the log has changed since the document was
 // requested.
-func (d *Document) CheckUnchanged(ctx context.Context) error {
+func (d *Segment) CheckUnchanged(ctx context.Context) error {
 	head, err := d.chain.head(ctx)
 	if err != nil {
 		return err
@@ -594,7 +592,7 @@ func (d *Document) CheckUnchanged(ctx context.Context) error {
 
 // IsReported reports whether a document with the entry seq was written before, so that
 // its refusal was reported. Entries of an older generation need no report.
-func (d *Document) IsReported(seq websync.Seq) bool {
+func (d *Segment) IsReported(seq websync.Seq) bool {
 	c := d.chain
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -604,7 +602,7 @@ func (d *Document) IsReported(seq websync.Seq) bool {
 
 // SetReported records that the document was written. It keeps a single range, which
 // suffices because documents are written one after the other, in either order.
-func (d *Document) SetReported() {
+func (d *Segment) SetReported() {
 	c := d.chain
 	c.mu.Lock()
 	defer c.mu.Unlock()

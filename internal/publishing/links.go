@@ -1,8 +1,4 @@
-// Package republish makes the links of published resources, of the publisher's own and of
-// those harvested from other publishers. Links to kept bytes lead to where they are kept,
-// a harvested resource has a link to its origin, and links that hold only for the
-// original are left out.
-package republish
+package publishing
 
 import (
 	"cmp"
@@ -12,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/site"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -20,7 +15,7 @@ import (
 // concurrent use.
 type Linker struct {
 	// Site has the Catalog and the Locator.
-	Site *site.Site
+	Site *Site
 
 	wanted  []string            // targets to look up
 	sources map[string][]string // by target: the sources that have it as an id
@@ -36,10 +31,10 @@ func KeptContent(item *websync.Item) (websync.Body, bool) {
 	return b, ok && IsKept(&b)
 }
 
-// URL returns the URL of an item in lists that identify resources by URL: that of its
+// ItemURL returns the URL of an item in lists that identify resources by URL: that of its
 // content here, if it is kept, or else that of its Content, or else its ID, which may not
 // be a URL.
-func URL(s *site.Site, item *websync.Item) string {
+func (s *Site) ItemURL(item *websync.Item) string {
 	if _, kept := KeptContent(item); kept {
 		return s.Locator.URL(item, websync.ContentName)
 	}
@@ -53,11 +48,11 @@ func URL(s *site.Site, item *websync.Item) string {
 // bodies are gone, it is not known whether its content was kept. Deleting a URL that a
 // reader does not have changes nothing; deleting one that is taken would change what it
 // holds of another resource.
-func DeletedURLs(s *site.Site, item *websync.Item) []string {
+func (s *Site) DeletedURLs(item *websync.Item) []string {
 	urls := []string{s.Locator.URL(item, websync.ContentName)}
 	bare := *item
 	bare.Bodies = nil
-	if url := URL(s, &bare); url != urls[0] && s.Taken(item, url) == nil {
+	if url := s.ItemURL(&bare); url != urls[0] && s.Taken(item, url) == nil {
 		urls = append(urls, url)
 	}
 	return urls
@@ -111,7 +106,7 @@ func (l *Linker) Find(ctx context.Context, sources []string, born websync.Seq) e
 }
 
 // siteSources returns the sources of a Site, or all that have live resources.
-func siteSources(ctx context.Context, s *site.Site) ([]string, error) {
+func siteSources(ctx context.Context, s *Site) ([]string, error) {
 	if len(s.Sources) > 0 {
 		return s.Sources, nil
 	}

@@ -1,4 +1,4 @@
-package parts_test
+package publishing_test
 
 import (
 	"context"
@@ -10,28 +10,27 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/parts"
-	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/publishing"
 )
 
 // newList returns a list of ids in plain text, one a line, in parts of up to four ids and
 // 100 bytes.
-func newList(log websync.Catalog) *parts.List {
-	l := &parts.List{
-		Site: site.New(site.Settings{Package: "text", Place: websync.Place{Catalog: log, Base: "https://example.org/"}, Path: "ids.txt"}),
+func newList(log websync.Catalog) *publishing.PartList {
+	l := &publishing.PartList{
+		Site: publishing.New(publishing.Settings{Package: "text", Place: websync.Place{Catalog: log, Base: "https://example.org/"}, Path: "ids.txt"}),
 		Size: 4, MaxBytes: 100, Settings: func(size websync.Seq) string { return fmt.Sprint("ids ", size) },
 		Bound: func(item *websync.Item) (int64, bool) {
 			return int64(len(item.Resource.ID)) + 1, len(item.Resource.Links) > 0
 		},
 	}
-	l.Measure = func(ctx context.Context, p *parts.Part) (int64, error) {
-		text, err := write(ctx, p)
+	l.Measure = func(ctx context.Context, p *publishing.Part) (int64, error) {
+		text, err := writePart(ctx, p)
 		return min(int64(len(text)), l.MaxBytes), err
 	}
 	return l
 }
 
-func write(ctx context.Context, p *parts.Part) (text string, err error) {
+func writePart(ctx context.Context, p *publishing.Part) (text string, err error) {
 	for item, err := range p.Resources(ctx, nil) {
 		if err != nil {
 			return "", err
@@ -47,8 +46,8 @@ func add(log *websync.Log, ids ...string) {
 	}
 }
 
-func paths(t *testing.T, l *parts.List) (all []string) {
-	for path, err := range l.Site.Documents([]site.Numbered{l.Numbered(t.Context())}, l.Site.Root) {
+func paths(t *testing.T, l *publishing.PartList) (all []string) {
+	for path, err := range l.Site.Documents([]publishing.Numbered{l.Numbered(t.Context())}, l.Site.Root) {
 		require.NoError(t, err)
 		all = append(all, path)
 	}
@@ -85,7 +84,7 @@ func TestList(t *testing.T) {
 		assert.True(t, l.IsPart(all[i]))
 		p, err := l.Part(ctx, all[i])
 		require.NoError(t, err)
-		text, err := write(ctx, &p)
+		text, err := writePart(ctx, &p)
 		require.NoError(t, err)
 		assert.Equal(t, want, text)
 		assert.Equal(t, all[i], p.Path)
@@ -123,7 +122,7 @@ func TestListOfLongParts(t *testing.T) {
 	assert.NotContains(t, after, before[0])
 	p, err := l.Part(t.Context(), after[2])
 	require.NoError(t, err)
-	text, err := write(t.Context(), &p)
+	text, err := writePart(t.Context(), &p)
 	require.NoError(t, err)
 	assert.Equal(t, "e\n"+strings.Repeat("f", 80)+"\n", text)
 	assert.NotZero(t, p.Modified())

@@ -1,4 +1,4 @@
-package chain
+package publishing
 
 import (
 	"context"
@@ -49,19 +49,19 @@ func end(head websync.Head) Position {
 // Since returns the document of the first entries after a position, at most as many as
 // most, and the position at its end. The document is closed: it never changes. It is
 // empty if nothing has been committed since.
-func (c *Chain) Since(ctx context.Context, p Position, most websync.Seq) (Document, Position, error) {
+func (c *Chain) Since(ctx context.Context, p Position, most websync.Seq) (Segment, Position, error) {
 	head, err := c.head(ctx)
 	if err != nil {
-		return Document{}, p, err
+		return Segment{}, p, err
 	}
 	after, err := c.find(ctx, head, p)
 	if err != nil {
-		return Document{}, p, c.Site.CatalogError(err)
+		return Segment{}, p, c.Site.CatalogError(err)
 	}
-	d := Document{Generation: head.Generation, After: after, Last: min(head.Last, after+most), Time: head.LastTime, Closed: true, chain: c}
+	d := Segment{Generation: head.Generation, After: after, Last: min(head.Last, after+most), Time: head.LastTime, Closed: true, chain: c}
 	if d.Last < head.Last {
 		if d.Time, err = c.commitTime(ctx, d.Generation, d.Last); err != nil {
-			return Document{}, p, c.Site.CatalogError(err)
+			return Segment{}, p, c.Site.CatalogError(err)
 		}
 	}
 	return d, Position{d.Generation, d.Last, d.Time}, nil

@@ -1,4 +1,4 @@
-package site_test
+package publishing_test
 
 import (
 	"strings"
@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/publishing"
 )
 
 func TestErr(t *testing.T) {
-	for want, s := range map[string]site.Settings{
+	for want, s := range map[string]publishing.Settings{
 		"": {Place: websync.Place{Base: "https://example.org/a/"}, Path: "b.xml"},
 		`x: Publisher.Base "https://x" must be an http(s) URL ending in "/"`:                                                      {Place: websync.Place{Base: "https://x"}},
 		`x: Publisher.Base "ftp://x/" must be an http(s) URL ending in "/"`:                                                       {Place: websync.Place{Base: "ftp://x/"}},
@@ -25,18 +25,18 @@ func TestErr(t *testing.T) {
 		`x: Publisher.Base and Path make "https://x:99999/a", which must be a URL: a port above 65535`:                            {Place: websync.Place{Base: "https://x:99999/"}, Path: "a"},
 	} {
 		s.Package, s.Catalog = "x", new(websync.Log)
-		err := site.New(s).Err
+		err := publishing.New(s).Err
 		if want == "" {
 			assert.NoError(t, err)
 		} else {
 			assert.EqualError(t, err, want)
 		}
 	}
-	assert.EqualError(t, site.New(site.Settings{Package: "x", Place: websync.Place{Base: "https://x/"}}).Err, "x: Publisher.Catalog is nil")
+	assert.EqualError(t, publishing.New(publishing.Settings{Package: "x", Place: websync.Place{Base: "https://x/"}}).Err, "x: Publisher.Catalog is nil")
 }
 
 func TestNumbered(t *testing.T) {
-	s := site.New(site.Settings{Place: websync.Place{Catalog: new(websync.Log), Base: "https://example.org/a/"}, Path: "b.xml"})
+	s := publishing.New(publishing.Settings{Place: websync.Place{Catalog: new(websync.Log), Base: "https://example.org/a/"}, Path: "b.xml"})
 	assert.Equal(t, "https://example.org/a/b.xml", s.URL())
 	path := s.Numbered("1-0123abcd", 12)
 	assert.Equal(t, "/a/b-1-0123abcd-12.xml", path)
@@ -58,7 +58,7 @@ func TestAt(t *testing.T) {
 			log.Append(websync.Item{Source: source, Resource: websync.Resource{ID: id}})
 		}
 	}
-	first := site.New(site.Settings{
+	first := publishing.New(publishing.Settings{
 		Package: "x", Place: websync.Place{Catalog: log, Base: "https://example.org/", Sources: []string{"a"}, Locator: websync.PathLocator{
 			Base: "https://example.org/", Own: []string{"a"}, Reserved: func(path string) bool { return strings.HasSuffix(path, ".xml") },
 		}}, Path: "a.xml",
@@ -70,17 +70,17 @@ func TestAt(t *testing.T) {
 	assert.EqualError(t, first.At("sub/").Err,
 		`x: Publisher.Base and Path make "https://example.org/sub/", which must be the clean URL of a document, without query and fragment`)
 
-	one := func(path string) site.Numbered {
+	one := func(path string) publishing.Numbered {
 		return func(n uint64) (string, bool, error) { return path, n == 1, nil }
 	}
 	var paths []string
-	for path, err := range first.Documents([]site.Numbered{one("/a-1.xml"), one(""), one("/b-1.xml")}, first.Root, second.Root) {
+	for path, err := range first.Documents([]publishing.Numbered{one("/a-1.xml"), one(""), one("/b-1.xml")}, first.Root, second.Root) {
 		require.NoError(t, err)
 		paths = append(paths, path)
 	}
 	assert.Equal(t, []string{"/a-1.xml", "/b-1.xml", "/a.xml", "/sub/b.xml"}, paths)
 
-	for _, s := range []*site.Site{first, second} {
+	for _, s := range []*publishing.Site{first, second} {
 		var listed, refused []string
 		refuse := func(item *websync.Item, why error) { refused = append(refused, item.Source+" "+item.Resource.ID) }
 		for item, err := range s.Resources(t.Context(), websync.Range{}, refuse) {

@@ -1,4 +1,4 @@
-package chain_test
+package publishing_test
 
 import (
 	"fmt"
@@ -9,8 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/chain"
-	"github.com/websync-go/websync/internal/site"
+	"github.com/websync-go/websync/internal/publishing"
 )
 
 // newLog returns a log with an entry at each of these seconds.
@@ -26,16 +25,16 @@ func newLog(seconds ...int) *websync.Log {
 // an entry.
 func TestSince(t *testing.T) {
 	ctx := t.Context()
-	of := func(log websync.Catalog) *chain.Chain {
-		return &chain.Chain{Site: site.New(site.Settings{Package: "x", Place: websync.Place{Catalog: log, Base: "https://example.org/"}, Path: "a.xml"}), Size: 2}
+	of := func(log websync.Catalog) *publishing.Chain {
+		return &publishing.Chain{Site: publishing.New(publishing.Settings{Package: "x", Place: websync.Place{Catalog: log, Base: "https://example.org/"}, Path: "a.xml"}), Size: 2}
 	}
 	var got []string
-	at := chain.Position{}
-	take := func(c *chain.Chain) (documents int) {
+	at := publishing.Position{}
+	take := func(c *publishing.Chain) (documents int) {
 		for {
 			d, end, err := c.Since(ctx, at, 3)
 			require.NoError(t, err)
-			text, err := chain.ParsePosition(end.String())
+			text, err := publishing.ParsePosition(end.String())
 			require.NoError(t, err)
 			require.Equal(t, end, text)
 			at = end
@@ -70,7 +69,7 @@ func TestSince(t *testing.T) {
 	assert.Zero(t, take(of(newLog(5))), "an older one")
 	assert.Equal(t, []string{"urn:10", "urn:20", "urn:30", "urn:40", "urn:50", "urn:60", "urn:70"}, got)
 	for _, text := range []string{"", "1 2", "1 2 x", "1 2 3 4", "01 2 3", "-1 2 3"} {
-		_, err := chain.ParsePosition(text)
+		_, err := publishing.ParsePosition(text)
 		assert.Error(t, err, text)
 	}
 }
@@ -78,11 +77,11 @@ func TestSince(t *testing.T) {
 // TestDocumentSince: the entries from a time on, and single entries by their numbers.
 func TestDocumentSince(t *testing.T) {
 	ctx := t.Context()
-	s := site.New(site.Settings{Package: "x", Place: websync.Place{Catalog: newLog(10, 20, 30, 40, 50), Base: "https://example.org/"}, Path: "a.xml"})
-	c := &chain.Chain{Site: s, Size: 2}
+	s := publishing.New(publishing.Settings{Package: "x", Place: websync.Place{Catalog: newLog(10, 20, 30, 40, 50), Base: "https://example.org/"}, Path: "a.xml"})
+	c := &publishing.Chain{Site: s, Size: 2}
 	whole, _, err := c.Whole(ctx)
 	require.NoError(t, err)
-	listed := func(d chain.Document) (ids []string) {
+	listed := func(d publishing.Segment) (ids []string) {
 		for item, err := range d.Entries(ctx, nil) {
 			require.NoError(t, err)
 			ids = append(ids, item.Resource.ID)

@@ -1,6 +1,17 @@
-// Package site holds what the Publishers of all protocols have in common: it checks their
-// settings, makes the paths of their documents, reads the Catalog, and describes errors.
-package site
+// Package publishing holds what the Publishers of all protocols have in common. A Publisher
+// states which ranges of the Catalog make its documents, and writes them; this package
+// does the rest.
+//
+//   - A [Site] checks the settings, makes the paths of documents, reads the Catalog, and
+//     describes errors.
+//   - A [PartList] is the live resources in documents, each of a fixed range of Born, and
+//     an index of them: sitemaps and Resource Lists.
+//   - A [Chain] is the log in documents, each of a fixed range of its numbers, and an open
+//     one at the end: archived feeds and Change Lists.
+//   - A [Linker] makes the links of published resources, of the publisher's own and of
+//     those harvested from other publishers.
+//   - An [Overlap] finds ids that two sources have.
+package publishing
 
 import (
 	"context"

@@ -1,8 +1,4 @@
-// Package parts cuts the live resources of a Catalog into parts, each of a fixed range of
-// Born, and an index of them. Sitemaps and Resource Lists are such lists. A List decides
-// what its parts list, which paths they have and when they change; a Publisher writes
-// them.
-package parts
+package publishing
 
 import (
 	"context"
@@ -13,17 +9,20 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/site"
 )
 
-// A List is the live resources of one Catalog in parts. It keeps about 56 bytes for each
-// part. The first use reads the log of the newest generation once; later ones read only
-// what is new. This assumes that every change of what the Catalog lists has a log entry.
+// A PartList is the live resources of one Catalog in parts, each of a fixed range of Born,
+// and an index of them. It decides what each part lists, which path the part has and when
+// it changes; a Publisher writes it.
 //
-// A List is safe for concurrent use; it must not be copied.
-type List struct {
+// A PartList keeps about 56 bytes for each part. The first use reads the log of the newest
+// generation once; later ones read only what is new. This assumes that every change of
+// what the Catalog lists has a log entry.
+//
+// A PartList is safe for concurrent use; it must not be copied.
+type PartList struct {
 	// Site has the Catalog and the Sources.
-	Site *site.Site
+	Site *Site
 
 	// Size is how many numbers of Born a part covers, unless a part becomes too long.
 	Size websync.Seq
@@ -40,7 +39,7 @@ type List struct {
 	Bound func(item *websync.Item) (bytes int64, links bool)
 
 	// Measure returns the length of a part, or at least MaxBytes if it is longer. It must
-	// not call methods of the List.
+	// not call methods of the PartList.
 	Measure func(ctx context.Context, p *Part) (int64, error)
 
 	mu    sync.Mutex
@@ -52,7 +51,7 @@ type partition struct {
 	id         string // identifies the generation and the settings, in paths and ETags
 	generation uint64
 	first      time.Time   // of the generation: another log can have the same number
-	size       websync.Seq // of a part: below List.Size if a part would be too long
+	size       websync.Seq // of a part: below PartList.Size if a part would be too long
 	crowded    bool        // a part may be too long
 	last       websync.Seq // up to which the log is read
 	time       time.Time   // of the commit last
@@ -61,7 +60,7 @@ type partition struct {
 	stamps     []stamp     // by part; later parts were never touched
 }
 
-// A stamp is what a List knows of a part without reading its resources.
+// A stamp is what a PartList knows of a part without reading its resources.
 type stamp struct {
 	seq      websync.Seq // the greatest number that touches it
 	time     int64       // of that commit, in microseconds
@@ -82,7 +81,7 @@ const (
 	unknown // the last entry of the log that touches it is a deletion
 )
 
-// A Part is one document of a List, in the state that its ETag names: a part, all
+// A Part is one document of a PartList, in the state that its ETag names: a part, all
 // resources if there is one part only, or the index.
 type Part struct {
 	Path       string
@@ -94,7 +93,7 @@ type Part struct {
 	// it to ETag, as it must if the document states the time.
 	At time.Time
 
-	list  *List
+	list  *PartList
 	id    string
 	size  websync.Seq
 	n     int // from 0
@@ -126,12 +125,12 @@ func (t *partition) stampOf(p *Part) stamp {
 	return t.at(p.n)
 }
 
-func (l *List) part(t *partition, n int) Part {
+func (l *PartList) part(t *partition, n int) Part {
 	return Part{Path: l.Site.Numbered(t.id, uint64(n+1)), Generation: t.generation, At: t.time, list: l, id: t.id, size: t.size, n: n, stamp: t.at(n)}
 }
 
 // current updates the partition and calls see with it, under the lock.
-func (l *List) current(ctx context.Context, see func(*partition) error) error {
+func (l *PartList) current(ctx context.Context, see func(*partition) error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.catchUp(ctx); err != nil {
@@ -141,7 +140,7 @@ func (l *List) current(ctx context.Context, see func(*partition) error) error {
 }
 
 // catchUp reads what is new in the log.
-func (l *List) catchUp(ctx context.Context) error {
+func (l *PartList) catchUp(ctx context.Context) error {
 	for dropped := uint64(0); ; {
 		head, err := l.Site.Head(ctx)
 		if err != nil {
@@ -159,7 +158,7 @@ func (l *List) catchUp(ctx context.Context) error {
 
 // read updates l.known to head. Entries that were read before an error are not read
 // again.
-func (l *List) read(ctx context.Context, head websync.Head) error {
+func (l *PartList) read(ctx context.Context, head websync.Head) error {
 	t := &l.known
 	if t.id == "" || t.generation != head.Generation || !t.first.Equal(head.FirstTime) || t.last > head.Last {
 		*t = l.partition(head, l.Size)
@@ -180,13 +179,13 @@ func (l *List) read(ctx context.Context, head websync.Head) error {
 	}
 }
 
-func (l *List) partition(head websync.Head, size websync.Seq) partition {
-	id := site.Hash(fmt.Appendf(nil, "%s %d %d %q", l.Settings(size), head.Generation, head.FirstTime.UnixMicro(), l.Site.LocatorKey()))
+func (l *PartList) partition(head websync.Head, size websync.Seq) partition {
+	id := Hash(fmt.Appendf(nil, "%s %d %d %q", l.Settings(size), head.Generation, head.FirstTime.UnixMicro(), l.Site.LocatorKey()))
 	return partition{id: id, generation: head.Generation, first: head.FirstTime, size: size}
 }
 
 // readLog reads the new entries of the log into t.
-func (l *List) readLog(ctx context.Context, t *partition, head websync.Head) error {
+func (l *PartList) readLog(ctx context.Context, t *partition, head websync.Head) error {
 	if t.last < head.Last {
 		r := websync.Range{Sources: l.Site.Sources, Generation: head.Generation, After: t.last, Until: head.Last}
 		var item websync.Item // reused for all items: Bound gets its address
@@ -203,7 +202,7 @@ func (l *List) readLog(ctx context.Context, t *partition, head websync.Head) err
 }
 
 // note updates t with an entry of the log.
-func (l *List) note(t *partition, item *websync.Item) {
+func (l *PartList) note(t *partition, item *websync.Item) {
 	t.last = item.Seq
 	if item.Born == 0 {
 		return // a tombstone that never had a live resource
@@ -228,7 +227,7 @@ func (l *List) note(t *partition, item *websync.Item) {
 // isFull reports whether a part is too long. It measures only parts that may be. A part
 // is full at 90 % of MaxBytes, so that a part of almost MaxBytes is not measured after
 // each change.
-func (l *List) isFull(ctx context.Context, t *partition) (bool, error) {
+func (l *PartList) isFull(ctx context.Context, t *partition) (bool, error) {
 	for n := 0; t.crowded && n < len(t.stamps); n++ {
 		s := &t.stamps[n]
 		if s.bytes <= l.MaxBytes {
@@ -248,13 +247,13 @@ func (l *List) isFull(ctx context.Context, t *partition) (bool, error) {
 }
 
 // IsPart reports whether a path can be that of a part.
-func (l *List) IsPart(path string) bool {
+func (l *PartList) IsPart(path string) bool {
 	id, _, ok := l.Site.ParseNumbered(path)
-	return ok && site.IsHash(id)
+	return ok && IsHash(id)
 }
 
 // Root returns the root document: the index, or the only part.
-func (l *List) Root(ctx context.Context) (p Part, err error) {
+func (l *PartList) Root(ctx context.Context) (p Part, err error) {
 	err = l.current(ctx, func(t *partition) error {
 		p = l.part(t, 0)
 		p.Path, p.Index = l.Site.Root, t.isSplit()
@@ -266,7 +265,7 @@ func (l *List) Root(ctx context.Context) (p Part, err error) {
 
 // Part returns the part at a path. The error is ErrNotFound if there is none, and ErrGone
 // if the log or the settings are no longer those of the path.
-func (l *List) Part(ctx context.Context, path string) (p Part, err error) {
+func (l *PartList) Part(ctx context.Context, path string) (p Part, err error) {
 	id, n, _ := l.Site.ParseNumbered(path)
 	err = l.current(ctx, func(t *partition) error {
 		switch {
@@ -282,7 +281,7 @@ func (l *List) Part(ctx context.Context, path string) (p Part, err error) {
 }
 
 // Listed returns the parts that the index lists: those that are not empty.
-func (l *List) Listed(ctx context.Context) (listed []Part, err error) {
+func (l *PartList) Listed(ctx context.Context) (listed []Part, err error) {
 	var all []Part
 	err = l.current(ctx, func(t *partition) error {
 		for n := range t.stamps {
@@ -303,7 +302,7 @@ func (l *List) Listed(ctx context.Context) (listed []Part, err error) {
 }
 
 // Numbered returns the paths of the parts, if there are several, without empty ones.
-func (l *List) Numbered(ctx context.Context) site.Numbered {
+func (l *PartList) Numbered(ctx context.Context) Numbered {
 	first := "" // the id of the partition to which part 1 belonged
 	return func(n uint64) (string, bool, error) {
 		var p Part
