@@ -11,7 +11,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/rdf"
 	"github.com/websync-go/websync/eli/rdfa"
-	"github.com/websync-go/websync/internal/webtext"
+	"github.com/websync-go/websync/internal/webpage"
 )
 
 // An Extractor extracts the triples of a page: an rdfa.Extractor or a jsonld.Extractor,
@@ -57,7 +57,7 @@ func ReadPage(page []byte, base, contentType string, extractors []Extractor, rep
 	}
 	g := newGraph(all, base, report)
 	isRDFa := func(x Extractor) bool { _, ok := x.(*rdfa.Extractor); return ok }
-	if !g.hasMetadata() && webtext.ContainsFold(page, "application/ld+json") && !slices.ContainsFunc(extractors, func(x Extractor) bool { return !isRDFa(x) }) {
+	if !g.hasMetadata() && webpage.ContainsFold(page, "application/ld+json") && !slices.ContainsFunc(extractors, func(x Extractor) bool { return !isRDFa(x) }) {
 		return nil, fmt.Errorf("eli: %s: %w in RDFa, but there is JSON-LD: add a jsonld.Extractor", websync.RedactURL(base), ErrNoMetadata)
 	}
 	return g, nil

@@ -15,9 +15,8 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/rdf"
-	"github.com/websync-go/websync/internal/htmlscan"
 	"github.com/websync-go/websync/internal/syntax"
-	"github.com/websync-go/websync/internal/webtext"
+	"github.com/websync-go/websync/internal/webpage"
 )
 
 // What is wrong with pages and their files, besides their metadata.
@@ -55,7 +54,7 @@ func (p *page) check(mayBeCut bool) error {
 	default:
 		return p.fault(fmt.Errorf("the Content-Type is %.100q, and must be %s: %w", p.contentType, typeHTML, websync.ErrNotDocument))
 	}
-	if mayBeCut && !webtext.ContainsFold(p.data, "</html") {
+	if mayBeCut && !webpage.ContainsFold(p.data, "</html") {
 		return p.fault(websync.ErrTruncated)
 	}
 	return nil
@@ -96,7 +95,7 @@ func (p *page) restore(quads io.Reader) (err error) {
 
 // refresh returns the URL to which the page redirects by HTML; "" if it does not.
 func (p *page) refresh() string {
-	z := htmlscan.New(p.data)
+	z := webpage.NewTokenizer(p.data)
 	base := p.final
 	for {
 		switch z.Next() {

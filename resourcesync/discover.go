@@ -11,9 +11,8 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/docfetch"
-	"github.com/websync-go/websync/internal/htmlhead"
-	"github.com/websync-go/websync/internal/linkformat"
 	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/webpage"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -137,9 +136,9 @@ func (d *discovery) visit(ctx context.Context, at string, depth int) error {
 		return err
 	}
 	defer doc.Close()
-	for _, l := range linkformat.Header(doc.Header["Link"]) {
+	for _, l := range webpage.HeaderLinks(doc.Header["Link"]) {
 		if l.HasRel("resourcesync") && l.Get("anchor") == "" {
-			d.add(linkformat.Resolve(doc.Final, l.Target), "", nil)
+			d.add(webpage.Resolve(doc.Final, l.Target), "", nil)
 		}
 	}
 	for _, value := range doc.Header["Content-Type"] {
@@ -152,7 +151,7 @@ func (d *discovery) visit(ctx context.Context, at string, depth int) error {
 
 // page looks for links in the head of a page.
 func (d *discovery) page(final string, body io.Reader) error {
-	head, err := htmlhead.Read(body, final)
+	head, err := webpage.ReadHead(body, final)
 	for _, l := range head.Links {
 		if l.HasRel("resourcesync") {
 			d.add(l.Target, "", nil)

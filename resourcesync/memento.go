@@ -13,9 +13,9 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/docfetch"
-	"github.com/websync-go/websync/internal/linkformat"
 	"github.com/websync-go/websync/internal/spool"
 	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/webpage"
 )
 
 // Versions chooses which versions of a resource a [Source] obtains (Z39.99 §14.6).
@@ -63,7 +63,7 @@ type history struct {
 func historyOf(r *websync.Resource) (h history, ok bool) {
 	h.Original = r.ID
 	for _, l := range targets(r, "timemap") {
-		if l.Type == "" || syntax.IsOfType(l.Type, linkformat.MediaType) {
+		if l.Type == "" || syntax.IsOfType(l.Type, webpage.LinkFormat) {
 			h.TimeMap = l.Href
 			break
 		}
@@ -321,7 +321,7 @@ func (t *timeMap) read(ctx context.Context, yield func(websync.Link) error) erro
 // page reads a page to its end, and then yields its mementos.
 func (t *timeMap) page(ctx context.Context, url string, yield func(websync.Link) error) error {
 	d := &docfetch.Document{URL: url}
-	get := docfetch.Pass{Run: t.Run, Format: t.Format, Accept: linkformat.MediaType}
+	get := docfetch.Pass{Run: t.Run, Format: t.Format, Accept: webpage.LinkFormat}
 	if err := get.Get(ctx, d, docfetch.Validators{}, t.source.MaxBytes); err != nil {
 		return err
 	}
@@ -346,7 +346,7 @@ func (t *timeMap) check(d *docfetch.Document) error {
 		return fmt.Errorf("only the closed connection ended it: %w", websync.ErrTruncated)
 	}
 	isTimeMap := false
-	for l, err := range linkformat.NewReader(d.Body, d.Final).All() {
+	for l, err := range webpage.NewLinkReader(d.Body, d.Final).All() {
 		if err != nil {
 			return err
 		}
@@ -356,7 +356,7 @@ func (t *timeMap) check(d *docfetch.Document) error {
 			if isTimeMap = isSame(target, t.original); !isTimeMap {
 				return fmt.Errorf("a TimeMap of %.200q, which must be one of %.200q", websync.RedactURL(target), websync.RedactURL(t.original))
 			}
-		case l.HasRel("timemap") && !l.HasRel("self") && (l.Get("type") == "" || syntax.IsOfType(l.Get("type"), linkformat.MediaType)):
+		case l.HasRel("timemap") && !l.HasRel("self") && (l.Get("type") == "" || syntax.IsOfType(l.Get("type"), webpage.LinkFormat)):
 			t.follow(d.Final, target)
 		}
 	}
@@ -371,7 +371,7 @@ func (t *timeMap) yield(d *docfetch.Document, yield func(websync.Link) error) er
 	limit := cmp.Or(t.source.MaxMementos, 10_000)
 	host := hostOf(d.Final)
 	foreign, first, badTimes, badTime := 0, "", 0, ""
-	for l, err := range linkformat.NewReader(d.Body, d.Final).All() {
+	for l, err := range webpage.NewLinkReader(d.Body, d.Final).All() {
 		if err != nil {
 			return &docfetch.Error{Err: err}
 		}
@@ -409,7 +409,7 @@ func (t *timeMap) yield(d *docfetch.Document, yield func(websync.Link) error) er
 }
 
 // targetOf returns the target of a link of a TimeMap, byte for byte as it is written.
-func targetOf(d *docfetch.Document, l *linkformat.Link) string {
+func targetOf(d *docfetch.Document, l *webpage.Link) string {
 	return string(syntax.AppendResolved(nil, d.Final, []byte(l.Target)))
 }
 

@@ -13,8 +13,8 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/docfetch"
-	"github.com/websync-go/websync/internal/linkformat"
 	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/webpage"
 )
 
 // notificationName is what findings and errors have in place of a URL. It is none, so
@@ -167,15 +167,15 @@ func (w *walk) channel(ctx context.Context) (topic, hub string, err error) {
 // channelOf returns the topic and the hub that a document names; empty if it names none.
 func channelOf(d *docfetch.Document, head *Head) (topic, hub string) {
 	var selves, hubs []string
-	for _, l := range linkformat.Header(d.Header["Link"]) {
+	for _, l := range webpage.HeaderLinks(d.Header["Link"]) {
 		if l.Get("anchor") != "" {
 			continue // it leads from another document
 		}
 		if l.HasRel("self") {
-			selves = append(selves, linkformat.Resolve(d.Final, l.Target))
+			selves = append(selves, webpage.Resolve(d.Final, l.Target))
 		}
 		if l.HasRel("hub") {
-			hubs = append(hubs, linkformat.Resolve(d.Final, l.Target))
+			hubs = append(hubs, webpage.Resolve(d.Final, l.Target))
 		}
 	}
 	selves, hubs = append(selves, hrefs(head.Links, "self")...), append(hubs, hrefs(head.Links, "hub")...)

@@ -6,13 +6,13 @@ import (
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
 
-	"github.com/websync-go/websync/internal/htmlscan"
 	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/webpage"
 )
 
 // metaRefresh returns the target of a redirect in HTML; "" if there is none.
 func metaRefresh(body []byte, base string) string {
-	z := htmlscan.New(body)
+	z := webpage.NewTokenizer(body)
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -48,7 +48,7 @@ func attr(t html.Token, name string) string {
 // that differ in scripts, styles and attributes only have the same text.
 func visibleText(body []byte) string {
 	var b strings.Builder
-	z := htmlscan.New(body)
+	z := webpage.NewTokenizer(body)
 	hidden := 0
 	for {
 		switch z.Next() {
@@ -72,7 +72,7 @@ func visibleText(body []byte) string {
 	}
 }
 
-func isHidden(z *htmlscan.Tokenizer) bool {
+func isHidden(z *webpage.Tokenizer) bool {
 	name, _ := z.TagName()
 	switch atom.Lookup(name) {
 	case atom.Script, atom.Style, atom.Template:

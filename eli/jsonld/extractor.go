@@ -13,7 +13,7 @@ import (
 	"github.com/websync-go/websync/eli/rdf"
 	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/syntax"
-	"github.com/websync-go/websync/internal/webtext"
+	"github.com/websync-go/websync/internal/webpage"
 )
 
 // An Extractor extracts the triples of documents with JSON-LD. The zero value is usable.
@@ -160,7 +160,7 @@ func (d *extraction) scripts(contentType string) ([]script, error) {
 		}
 		d.addAt(ruleXML, 0, 0, "", "", err.Error()+": read as HTML")
 	}
-	text := webtext.Decode(data, params["charset"], func(value, message string) {
+	text := webpage.Decode(data, params["charset"], func(value, message string) {
 		d.addAt(ruleEncoding, 0, 0, "", value, message)
 	})
 	if isJSON {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/htmlscan"
 	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/webpage"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -36,7 +36,7 @@ func isScript(mediaType string) bool {
 
 // scanHTML returns the scripts of a page, and sets the base.
 func (d *extraction) scanHTML(text []byte) (scripts []script, err error) {
-	z := htmlscan.New(text)
+	z := webpage.NewTokenizer(text)
 	line, templates := 1, 0
 	var start int // line of the script whose text comes next
 	based := false
@@ -81,7 +81,7 @@ func (d *extraction) scanHTML(text []byte) (scripts []script, err error) {
 }
 
 // attribute returns the first attribute of a name.
-func attribute(z *htmlscan.Tokenizer, more bool, name string) (value string, ok bool) {
+func attribute(z *webpage.Tokenizer, more bool, name string) (value string, ok bool) {
 	for more {
 		var key, v []byte
 		key, v, more = z.TagAttr()

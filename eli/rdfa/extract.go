@@ -12,15 +12,15 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/rdf"
 	"github.com/websync-go/websync/internal/document"
-	"github.com/websync-go/websync/internal/htmlscan"
 	"github.com/websync-go/websync/internal/survive"
 	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/webpage"
 )
 
 // Fixed limits of documents. What exceeds one is websync.ErrLimit.
 const (
-	maxDepth = 512               // how deep elements may be nested: the limit of package html
-	maxAttrs = htmlscan.MaxAttrs // how many attributes an element may have, declarations included: as in xmlscan
+	maxDepth = 512              // how deep elements may be nested: the limit of package html
+	maxAttrs = webpage.MaxAttrs // how many attributes an element may have, declarations included: as in xmlscan
 )
 
 // An Extractor extracts the triples of documents with RDFa. The zero value is usable. It

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/webtext"
+	"github.com/websync-go/websync/internal/webpage"
 )
 
 // parseHTML reads the document as HTML.
@@ -23,7 +23,7 @@ func (d *extraction) parseHTML(p *processor, charset string) error {
 
 // parsePage reads HTML.
 func (d *extraction) parsePage(p *processor, data []byte, charset string) error {
-	d.text = webtext.Decode(data, charset, func(value, message string) {
+	d.text = webpage.Decode(data, charset, func(value, message string) {
 		d.report(ruleEncoding, "", value, message)
 	})
 	if d.maxNodes > 0 {
@@ -44,7 +44,7 @@ func (d *extraction) parsePage(p *processor, data []byte, charset string) error 
 	if p.root == nil {
 		return d.document.Fail(0, 0, "", errNoRoot)
 	}
-	if d.to != nil && webtext.ContainsFold(d.text, "<html") && !webtext.ContainsFold(d.text, "</html") {
+	if d.to != nil && webpage.ContainsFold(d.text, "<html") && !webpage.ContainsFold(d.text, "</html") {
 		d.report(ruleEnd, "html", "", "a start tag of html, but no end tag: the page may be cut short")
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/rdf"
-	"github.com/websync-go/websync/internal/htmlscan"
+	"github.com/websync-go/websync/internal/webpage"
 )
 
 // A host is the host language of a document. It decides which of the rules apply that
@@ -159,7 +159,7 @@ func is(n *html.Node, name string) bool {
 // element processes one element and what it contains (RDFa Core §7.5).
 func (p *processor) element(n *html.Node, c *context) {
 	if len(n.Attr) > maxAttrs {
-		p.fail(htmlscan.ErrAttrs)
+		p.fail(webpage.ErrAttrs)
 		return
 	}
 	var a attributes

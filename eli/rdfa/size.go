@@ -9,7 +9,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/htmlscan"
+	"github.com/websync-go/websync/internal/webpage"
 )
 
 const (
@@ -48,10 +48,10 @@ type openElement struct {
 }
 
 // checkTree returns an error if the tree of a document may have more nodes than limit, or
-// one of its elements has more attributes than an htmlscan.Tokenizer allows.
+// one of its elements has more attributes than an webpage.Tokenizer allows.
 func checkTree(text []byte, limit int) error {
 	s := &treeSize{nodes: 8} // the document, html, head, body, and white space between
-	z := htmlscan.New(text)
+	z := webpage.NewTokenizer(text)
 	for s.nodes <= limit {
 		token := z.Next()
 		s.nodes += len(z.Raw()) / textPerNode
@@ -120,7 +120,7 @@ func (s *treeSize) odd() {
 }
 
 // start counts an element.
-func (s *treeSize) start(z *htmlscan.Tokenizer, closed bool) {
+func (s *treeSize) start(z *webpage.Tokenizer, closed bool) {
 	name, _ := z.TagName()
 	e := openElement{tag: atom.Lookup(name)}
 	if e.tag == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/eli"
-	"github.com/websync-go/websync/internal/linkformat"
 	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/webpage"
 	"github.com/websync-go/websync/rinfo"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -53,7 +53,7 @@ func (a *answer) list() (n locs) {
 	n.kind = r.Kind()
 	for _, attr := range r.Attrs() {
 		if attr.Space == rinfo.DCTermsNamespace && attr.Local == "relation" {
-			n.relation = linkformat.Resolve(a.final, attr.Value)
+			n.relation = webpage.Resolve(a.final, attr.Value)
 		}
 	}
 	return n

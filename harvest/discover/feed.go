@@ -12,8 +12,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/atompmh"
-	"github.com/websync-go/websync/internal/linkformat"
 	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/webpage"
 	"github.com/websync-go/websync/rinfo"
 )
 
@@ -150,9 +150,9 @@ func hubs(f *atom.Feed, a *answer) (all []string) {
 }
 
 // links returns the links of the header, resolved.
-func (a *answer) links() (all []linkformat.Link) {
-	for _, l := range linkformat.Header(a.header["Link"]) {
-		if l.Target = linkformat.Resolve(a.final, l.Target); l.Target != "" && l.Get("anchor") == "" {
+func (a *answer) links() (all []webpage.Link) {
+	for _, l := range webpage.HeaderLinks(a.header["Link"]) {
+		if l.Target = webpage.Resolve(a.final, l.Target); l.Target != "" && l.Get("anchor") == "" {
 			all = append(all, l)
 		}
 	}

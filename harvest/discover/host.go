@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/linkformat"
 	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/webpage"
 	"github.com/websync-go/websync/resourcesync"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -94,7 +94,7 @@ func (s *search) robots(ctx context.Context, l lead, a *answer) (found []*Offer)
 		if i == most {
 			break
 		}
-		to := l.to(linkformat.Resolve(a.final, line), l.url, "it is %s, and one of them names the document", a.what)
+		to := l.to(webpage.Resolve(a.final, line), l.url, "it is %s, and one of them names the document", a.what)
 		if to.url == "" {
 			continue
 		}

@@ -7,9 +7,8 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/htmlhead"
-	"github.com/websync-go/websync/internal/linkformat"
 	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/webpage"
 )
 
 // maxLinks limits the links of one document that are followed.
@@ -17,7 +16,7 @@ const maxLinks = 100
 
 // page reads the head of a web page.
 func (a *answer) page() {
-	head, err := htmlhead.Parse(a.body, a.cut, a.final)
+	head, err := webpage.ParseHead(a.body, a.cut, a.final)
 	a.is("a web page")
 	if head.Title != "" {
 		a.is("a web page with the title %.100q", head.Title)
@@ -33,7 +32,7 @@ func (s *search) follow(ctx context.Context, l lead, a *answer) {
 		l.place = ofHost
 	}
 	links, inHeader := append(a.links(), a.head...), len(a.links())
-	hub := slices.ContainsFunc(links, func(link linkformat.Link) bool { return link.HasRel("hub") })
+	hub := slices.ContainsFunc(links, func(link webpage.Link) bool { return link.HasRel("hub") })
 	var all, feeds []lead
 	for i := range links {
 		link := &links[i]
@@ -59,7 +58,7 @@ func (s *search) follow(ctx context.Context, l lead, a *answer) {
 
 // leads reports whether a link of a page may lead to something that can be harvested. hub
 // says that the page names a WebSub hub: then its link self is the topic.
-func leads(l *linkformat.Link, hub bool) bool {
+func leads(l *webpage.Link, hub bool) bool {
 	return l.HasRel("resourcesync") || l.HasRel("sitemap") || l.HasRel("feed") || hub && l.HasRel("self") ||
 		l.HasRel("alternate") && isFeedType(l.Get("type"))
 }
@@ -74,7 +73,7 @@ func isFeedType(t string) bool {
 }
 
 // describe returns a link in words.
-func describe(l *linkformat.Link) string {
+func describe(l *webpage.Link) string {
 	text := fmt.Sprintf("a link with rel=%.100q", l.Get("rel"))
 	for _, name := range []string{"type", "title"} {
 		if value := l.Get(name); value != "" {

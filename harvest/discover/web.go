@@ -11,8 +11,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
-	"github.com/websync-go/websync/internal/linkformat"
 	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/webpage"
 )
 
 type key = docfetch.Key
@@ -42,8 +42,8 @@ type answer struct {
 	final  string // after redirects
 	header map[string][]string
 	body   []byte
-	cut    error             // why the body ends before the document does; if nil, it is whole
-	head   []linkformat.Link // links of a web page
+	cut    error          // why the body ends before the document does; if nil, it is whole
+	head   []webpage.Link // links of a web page
 
 	err   error  // why there is no document
 	fault error  // of the document

@@ -1,4 +1,4 @@
-package htmlscan
+package webpage
 
 import (
 	"bytes"
@@ -28,7 +28,7 @@ func TestMaxAttrs(t *testing.T) {
 	for _, form := range []string{" a%d", " a%d=b", " a%d = b", "\na%d='>'", `/a%d="<p x y z>"`, "\f=%d=x", ` a%d=""`, ` a %d=/`, "/ / a%d /"} {
 		each := strings.Count(form, "a %d") + 1
 		for n, want := range map[int]error{MaxAttrs / each: io.EOF, MaxAttrs/each + 1: ErrAttrs} {
-			z := New([]byte("text<br/>" + tag(n, form)))
+			z := NewTokenizer([]byte("text<br/>" + tag(n, form)))
 			for z.Next() != html.ErrorToken {
 			}
 			assert.Equal(t, want, z.Err(), "%d of %q", n, form)
@@ -42,7 +42,7 @@ func TestMaxToken(t *testing.T) {
 	racing.Skip(t)
 	for _, around := range [][2]string{{"<p>", "<p>"}, {"<!--", "-->"}, {"<p title='", "'>"}, {"<script>", "</script>"}} {
 		for n, want := range map[int]error{MaxToken / 2: io.EOF, MaxToken + 1: ErrToken} {
-			z := New([]byte(around[0] + strings.Repeat("x", n) + around[1]))
+			z := NewTokenizer([]byte(around[0] + strings.Repeat("x", n) + around[1]))
 			for z.Next() != html.ErrorToken {
 			}
 			assert.Equal(t, want, z.Err(), "%d in %s", n, around[0])
@@ -55,11 +55,11 @@ func TestMaxToken(t *testing.T) {
 func TestRawText(t *testing.T) {
 	for _, element := range []string{"script", "STYLE", "title", "textarea", "noscript", "iframe", "xmp", "noembed", "noframes", "plaintext"} {
 		page := []byte("<" + element + ">" + tag(MaxAttrs+1, " a%d") + "</" + element + ">")
-		z := New(page)
+		z := NewTokenizer(page)
 		for z.Next() != html.ErrorToken {
 		}
 		assert.Equal(t, io.EOF, z.Err(), element)
-		z = New(page)
+		z = NewTokenizer(page)
 		z.Next()
 		z.NextIsNotRawText()
 		assert.Equal(t, html.ErrorToken, z.Next(), element)
@@ -77,7 +77,7 @@ func FuzzTokens(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, page []byte) {
 		const most = 3
-		z, want := New(page), html.NewTokenizer(bytes.NewReader(page))
+		z, want := NewTokenizer(page), html.NewTokenizer(bytes.NewReader(page))
 		z.most = most
 		for {
 			token, other := z.Next(), want.Next()

@@ -1,4 +1,4 @@
-package linkformat
+package webpage
 
 import (
 	"errors"
@@ -12,34 +12,34 @@ import (
 	"github.com/websync-go/websync"
 )
 
-func TestReader(t *testing.T) {
+func TestLinkReader(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
 		want       []Link
 	}{
 		{"nothing", " \n", nil},
-		{"one", `<http://example.com/a>; rel="original"`, []Link{{"http://example.com/a", []Param{{"rel", "original"}}}}},
+		{"one", `<http://example.com/a>; rel="original"`, []Link{{"http://example.com/a", []LinkParam{{"rel", "original"}}}}},
 		{"without parameters", "<a>,<b>", []Link{{"a", nil}, {"b", nil}}},
 		{
 			"RFC 7089 §5.1.1", "<http://a.example.org>;rel=\"original\",\n <http://arxiv.example.net/timemap/http://a.example.org>\n" +
 				"  ; rel=\"self\";type=\"application/link-format\"\n  ; from=\"Tue, 20 Jun 2000 18:02:59 GMT\"",
 			[]Link{
-				{"http://a.example.org", []Param{{"rel", "original"}}},
-				{"http://arxiv.example.net/timemap/http://a.example.org", []Param{
+				{"http://a.example.org", []LinkParam{{"rel", "original"}}},
+				{"http://arxiv.example.net/timemap/http://a.example.org", []LinkParam{
 					{"rel", "self"}, {"type", "application/link-format"}, {"from", "Tue, 20 Jun 2000 18:02:59 GMT"},
 				}},
 			},
 		},
-		{"delimiters in a target", "<http://example.com/?a,b;c=d>;rel=x", []Link{{"http://example.com/?a,b;c=d", []Param{{"rel", "x"}}}}},
-		{"delimiters in quotes", `<a>; title="one, \"two\"; <three>"`, []Link{{"a", []Param{{"title", `one, "two"; <three>`}}}}},
-		{"names of parameters in capitals, space around =", `<a>; REL = "Next"`, []Link{{"a", []Param{{"rel", "Next"}}}}},
-		{"a parameter without a value", "<a>;hreflang;rel=x", []Link{{"a", []Param{{"hreflang", ""}, {"rel", "x"}}}}},
-		{"empty parameters and elements", ", ,<a>;;rel=x; ,,\n<b>", []Link{{"a", []Param{{"rel", "x"}}}, {"b", nil}}},
+		{"delimiters in a target", "<http://example.com/?a,b;c=d>;rel=x", []Link{{"http://example.com/?a,b;c=d", []LinkParam{{"rel", "x"}}}}},
+		{"delimiters in quotes", `<a>; title="one, \"two\"; <three>"`, []Link{{"a", []LinkParam{{"title", `one, "two"; <three>`}}}}},
+		{"names of parameters in capitals, space around =", `<a>; REL = "Next"`, []Link{{"a", []LinkParam{{"rel", "Next"}}}}},
+		{"a parameter without a value", "<a>;hreflang;rel=x", []Link{{"a", []LinkParam{{"hreflang", ""}, {"rel", "x"}}}}},
+		{"empty parameters and elements", ", ,<a>;;rel=x; ,,\n<b>", []Link{{"a", []LinkParam{{"rel", "x"}}}, {"b", nil}}},
 		{"more white space than a link may have", strings.Repeat("\n", 2*MaxLink) + "<a>", []Link{{"a", nil}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []Link
-			for l, err := range NewReader(strings.NewReader(test.text), "").All() {
+			for l, err := range NewLinkReader(strings.NewReader(test.text), "").All() {
 				require.NoError(t, err)
 				got = append(got, l)
 			}
@@ -48,7 +48,7 @@ func TestReader(t *testing.T) {
 	}
 }
 
-func TestReaderErrors(t *testing.T) {
+func TestLinkReaderErrors(t *testing.T) {
 	for _, test := range []struct {
 		name, text string
 		links      int
@@ -66,7 +66,7 @@ func TestReaderErrors(t *testing.T) {
 		{"a link without end", "<a>,<" + strings.Repeat("b", MaxLink), 1, websync.ErrLimit, "a link of more than 65536 bytes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := NewReader(strings.NewReader(test.text), "timemap")
+			r := NewLinkReader(strings.NewReader(test.text), "timemap")
 			n := 0
 			var err error
 			for _, err = range r.All() {
@@ -86,7 +86,7 @@ func TestReaderErrors(t *testing.T) {
 		})
 	}
 	failed := errors.New("connection reset")
-	_, err := NewReader(io.MultiReader(strings.NewReader("<a"), &failing{failed}), "").Next()
+	_, err := NewLinkReader(io.MultiReader(strings.NewReader("<a"), &failing{failed}), "").Next()
 	assert.ErrorIs(t, err, failed)
 	assert.NotErrorIs(t, err, websync.ErrTruncated)
 }
@@ -95,8 +95,8 @@ type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 
-func TestHeader(t *testing.T) {
-	links := Header([]string{`<https://hub.example.org/>; rel="hub", </feed>; rel="self"`, `broken`, `</set1/capabilitylist.xml>; rel="up ResourceSync"`})
+func TestHeaderLinks(t *testing.T) {
+	links := HeaderLinks([]string{`<https://hub.example.org/>; rel="hub", </feed>; rel="self"`, `broken`, `</set1/capabilitylist.xml>; rel="up ResourceSync"`})
 	require.Len(t, links, 3)
 	assert.True(t, links[0].HasRel("hub"))
 	assert.Equal(t, "/feed", links[1].Target)
@@ -105,7 +105,7 @@ func TestHeader(t *testing.T) {
 }
 
 func TestGet(t *testing.T) {
-	l := Link{Params: []Param{{"rel", "first"}, {"rel", "second"}}}
+	l := Link{Params: []LinkParam{{"rel", "first"}, {"rel", "second"}}}
 	assert.Equal(t, "first", l.Get("rel"))
 	assert.Empty(t, l.Get("type"))
 }
@@ -122,12 +122,12 @@ func TestResolve(t *testing.T) {
 	assert.Empty(t, Resolve("list.xml", "c"))
 }
 
-func FuzzReader(f *testing.F) {
+func FuzzLinks(f *testing.F) {
 	f.Add(`<http://example.com/a>; rel="memento"; datetime="Tue, 20 Jun 2000 18:02:59 GMT",` + "\n<b>")
 	f.Add(`<a>;title="\"";;=,`)
 	f.Fuzz(func(t *testing.T, text string) {
 		size := 0
-		for l, err := range NewReader(strings.NewReader(text), "x").All() {
+		for l, err := range NewLinkReader(strings.NewReader(text), "x").All() {
 			var parse *websync.ParseError
 			if err != nil && (!errors.As(err, &parse) || parse.Line < 1 || parse.Column < 0) {
 				t.Fatalf("%v has no position", err)

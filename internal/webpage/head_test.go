@@ -1,4 +1,4 @@
-package htmlhead
+package webpage
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 	"github.com/websync-go/websync"
 )
 
-func TestRead(t *testing.T) {
+func TestReadHead(t *testing.T) {
 	const page = "https://example.org/a/b"
 	for _, test := range []struct {
 		name, text string
@@ -35,10 +35,10 @@ func TestRead(t *testing.T) {
 		{"after the head", `<head></head><link rel=a href=x>`, "", nil, true},
 		{"in the body", `<body><link rel=a href=x>`, "", nil, true},
 		{"in a comment and a script", `<!-- <link rel=a href=x> --><script>"<link rel=a href=x>"</script>`, "", nil, true},
-		{"beyond the limit", strings.Repeat(" ", MaxBytes) + `<link rel=a href=x>`, "", nil, false},
+		{"beyond the limit", strings.Repeat(" ", MaxHead) + `<link rel=a href=x>`, "", nil, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			h, err := Read(strings.NewReader(test.text), page)
+			h, err := ReadHead(strings.NewReader(test.text), page)
 			assert.Equal(t, !test.ended, errors.Is(err, websync.ErrLimit), "%v", err)
 			assert.Equal(t, test.title, h.Title)
 			var links []string
@@ -48,10 +48,10 @@ func TestRead(t *testing.T) {
 			assert.Equal(t, test.links, links)
 		})
 	}
-	h, err := Read(strings.NewReader("<link rel=a>"+strings.Repeat("<link rel=a href=x>", maxLinks)+"</head>"), page)
+	h, err := ReadHead(strings.NewReader("<link rel=a>"+strings.Repeat("<link rel=a href=x>", maxLinks)+"</head>"), page)
 	assert.NoError(t, err)
 	assert.Len(t, h.Links, maxLinks)
-	h, err = Read(strings.NewReader(strings.Repeat("<link rel=a href=x>", maxLinks+1)), page)
+	h, err = ReadHead(strings.NewReader(strings.Repeat("<link rel=a href=x>", maxLinks+1)), page)
 	assert.EqualError(t, err, "the head of the page has more than 2000 links: over the limit")
 	assert.Len(t, h.Links, maxLinks)
 	assert.Equal(t, "https://example.org/a/x", h.Links[0].Target)
@@ -59,20 +59,20 @@ func TestRead(t *testing.T) {
 	for i := range 2 * maxAttrs {
 		fmt.Fprintf(&attrs, " a%d=b", i)
 	}
-	h, err = Read(strings.NewReader("<link"+attrs.String()+" href=x>"), page)
+	h, err = ReadHead(strings.NewReader("<link"+attrs.String()+" href=x>"), page)
 	assert.NoError(t, err)
 	assert.Len(t, h.Links[0].Params, maxAttrs)
 	boom := errors.New("boom")
-	h, err = Read(io.MultiReader(strings.NewReader("<link rel=a href=x><link"), iotest.ErrReader(boom)), page)
+	h, err = ReadHead(io.MultiReader(strings.NewReader("<link rel=a href=x><link"), iotest.ErrReader(boom)), page)
 	assert.Equal(t, boom, err)
 	assert.Len(t, h.Links, 1)
 }
 
-func FuzzRead(f *testing.F) {
+func FuzzReadHead(f *testing.F) {
 	f.Add(`<head><title>x</title><base href="/a/"><link rel="alternate" href="b"></head>`)
 	f.Fuzz(func(t *testing.T, text string) {
-		h, err := Read(strings.NewReader(text), "https://example.org/")
-		if err != nil && len(text) < MaxBytes && len(h.Links) < maxLinks {
+		h, err := ReadHead(strings.NewReader(text), "https://example.org/")
+		if err != nil && len(text) < MaxHead && len(h.Links) < maxLinks {
 			t.Fatal(err)
 		}
 		for _, l := range h.Links {

@@ -1,7 +1,4 @@
-// Package htmlscan reads the tokens of HTML that strangers wrote. It is the Tokenizer of
-// package html with limits: that one keeps the attributes of a tag in a map, which it
-// clears for each tag after it, and a token in a buffer of up to twice its length.
-package htmlscan
+package webpage
 
 import (
 	"bytes"
@@ -25,8 +22,10 @@ var (
 	ErrToken = fmt.Errorf("a tag, a comment or a text of more than %d bytes: %w", MaxToken, websync.ErrLimit)
 )
 
-// A Tokenizer returns the tokens of a document that is in memory. Next and Err are its
-// own; all else is that of package html.
+// A Tokenizer returns the tokens of a document that is in memory. It is the Tokenizer of
+// package html with limits: that one keeps the attributes of a tag in a map, which it
+// clears for each tag after it, and a token in a buffer of up to twice its length. Next
+// and Err are its own; all else is that of package html.
 type Tokenizer struct {
 	*html.Tokenizer
 	// Attrs is how many attributes the current start tag has, repeated ones included.
@@ -38,8 +37,8 @@ type Tokenizer struct {
 	err  error
 }
 
-// New returns a Tokenizer of a document in UTF-8.
-func New(text []byte) *Tokenizer {
+// NewTokenizer returns a Tokenizer of a document in UTF-8.
+func NewTokenizer(text []byte) *Tokenizer {
 	z := &Tokenizer{Tokenizer: html.NewTokenizer(bytes.NewReader(text)), rest: text, most: MaxAttrs}
 	z.SetMaxBuf(MaxToken)
 	return z

@@ -1,7 +1,4 @@
-// Package linkformat reads links in the syntax of the Link header field (RFC 8288 §3)
-// and of documents of the type application/link-format (RFC 6690), which TimeMaps have
-// (RFC 7089 §5).
-package linkformat
+package webpage
 
 import (
 	"bufio"
@@ -15,8 +12,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// MediaType is that of a document of links.
-const MediaType = "application/link-format"
+// LinkFormat is the media type of a document of links.
+const LinkFormat = "application/link-format"
 
 // MaxLink limits the bytes of one link.
 const MaxLink = 64 << 10
@@ -24,12 +21,12 @@ const MaxLink = 64 << 10
 // A Link is one link as it is written.
 type Link struct {
 	Target string // a reference, not resolved
-	Params []Param
+	Params []LinkParam
 }
 
-// A Param is a parameter of a Link. Its name is in lower case. Quotes and backslashes of
-// a quoted value are removed.
-type Param struct{ Name, Value string }
+// A LinkParam is a parameter of a Link. Its name is in lower case. Quotes and backslashes
+// of a quoted value are removed.
+type LinkParam struct{ Name, Value string }
 
 // Get returns the value of the first parameter with a name, which is in lower case;
 // those after it do not count (RFC 8288 §3.3, RFC 6690 §2). If there is none, it is "".
@@ -67,8 +64,8 @@ func Resolve(base, href string) string {
 	return to.String()
 }
 
-// A Reader streams the links of one document. It holds one link at a time.
-type Reader struct {
+// A LinkReader streams the links of one document. It holds one link at a time.
+type LinkReader struct {
 	src          *bufio.Reader
 	document     string
 	line, column int  // of the byte that was read last
@@ -78,13 +75,13 @@ type Reader struct {
 	err          error
 }
 
-// NewReader returns a Reader of the document in src. Errors name the document.
-func NewReader(src io.Reader, document string) *Reader {
-	return &Reader{src: bufio.NewReader(src), document: document, line: 1}
+// NewLinkReader returns a LinkReader of the document in src. Errors name the document.
+func NewLinkReader(src io.Reader, document string) *LinkReader {
+	return &LinkReader{src: bufio.NewReader(src), document: document, line: 1}
 }
 
 // All returns an iterator over the remaining links. It stops after the first error.
-func (r *Reader) All() iter.Seq2[Link, error] {
+func (r *LinkReader) All() iter.Seq2[Link, error] {
 	return func(yield func(Link, error) bool) {
 		for {
 			l, err := r.Next()
@@ -102,7 +99,7 @@ func (r *Reader) All() iter.Seq2[Link, error] {
 // [*websync.ParseError]. They match [websync.ErrTruncated] if the document ends in a
 // link or with a comma, after which a link may be missing, and [websync.ErrLimit] if a
 // link is longer than [MaxLink]. Errors stick.
-func (r *Reader) Next() (Link, error) {
+func (r *LinkReader) Next() (Link, error) {
 	if r.err != nil {
 		return Link{}, r.err
 	}
@@ -117,12 +114,12 @@ func (r *Reader) Next() (Link, error) {
 	return l, nil
 }
 
-// Header returns the links of the values of Link header fields. It leaves out what is
-// damaged: the rest of that value.
-func Header(values []string) []Link {
+// HeaderLinks returns the links of the values of Link header fields. It leaves out what
+// is damaged: the rest of that value.
+func HeaderLinks(values []string) []Link {
 	var links []Link
 	for _, value := range values {
-		for l, err := range NewReader(strings.NewReader(value), "").All() {
+		for l, err := range NewLinkReader(strings.NewReader(value), "").All() {
 			if err == nil {
 				links = append(links, l)
 			}
@@ -133,7 +130,7 @@ func Header(values []string) []Link {
 
 var errNoTarget = errors.New(`a link must begin with "<"`)
 
-func (r *Reader) next() (l Link, err error) {
+func (r *LinkReader) next() (l Link, err error) {
 	c, err := r.skip(" \t\r\n,")
 	switch r.size = 1; {
 	case err == io.EOF && r.separated:
@@ -171,7 +168,7 @@ func (r *Reader) next() (l Link, err error) {
 }
 
 // param reads what follows a semicolon. Its name is empty if nothing does.
-func (r *Reader) param() (p Param, err error) {
+func (r *LinkReader) param() (p LinkParam, err error) {
 	c, err := r.skip(" \t\r\n")
 	if err == io.EOF {
 		return p, nil
@@ -214,7 +211,7 @@ func (r *Reader) param() (p Param, err error) {
 }
 
 // token reads up to white space or a delimiter.
-func (r *Reader) token() (string, error) {
+func (r *LinkReader) token() (string, error) {
 	var b strings.Builder
 	for {
 		c, err := r.read()
@@ -244,7 +241,7 @@ func lower(name string) string {
 }
 
 // until reads up to end. In a quoted string a backslash takes the byte after it as it is.
-func (r *Reader) until(end byte) (string, error) {
+func (r *LinkReader) until(end byte) (string, error) {
 	var b strings.Builder
 	for {
 		c, err := r.read()
@@ -272,7 +269,7 @@ func cut(err error) error {
 }
 
 // skip returns the first byte that is not in set.
-func (r *Reader) skip(set string) (byte, error) {
+func (r *LinkReader) skip(set string) (byte, error) {
 	for size := r.size; ; r.size = size {
 		c, err := r.read()
 		if err != nil {
@@ -284,7 +281,7 @@ func (r *Reader) skip(set string) (byte, error) {
 	}
 }
 
-func (r *Reader) read() (byte, error) {
+func (r *LinkReader) read() (byte, error) {
 	c, err := r.src.ReadByte()
 	if err != nil {
 		return 0, err
@@ -301,7 +298,7 @@ func (r *Reader) read() (byte, error) {
 }
 
 // unread takes back the byte that was read last, which is not a line feed that matters.
-func (r *Reader) unread() {
+func (r *LinkReader) unread() {
 	_ = r.src.UnreadByte() // what was read can be taken back once
 	r.size--
 	r.column--

@@ -1,5 +1,4 @@
-// Package webtext decodes HTML documents.
-package webtext
+package webpage
 
 import (
 	"bytes"
