@@ -11,15 +11,88 @@ import (
 	"github.com/websync-go/websync/internal/testing/suite"
 )
 
-func failureReported(t *tester) {
-	t.eachFailure(func(f failed, l *recording) {
-		if len(l.troubles()) == 0 {
-			t.Fatalf("%s: the pass does not report it", l.name)
+var failureRules = []rule{
+	newRule("reported", "A document that fails, in whatever way, is reported as a Problem or as the error of the pass, never "+
+		"as a collection without it; no snapshot is Complete.",
+		func(t *tester) {
+			t.eachFailure(func(f failed, l *recording) {
+				if len(l.troubles()) == 0 {
+					t.Fatalf("%s: the pass does not report it", l.name)
+				}
+				if slices.ContainsFunc(l.events, func(ev harvest.Event) bool { return ev.Complete }) {
+					t.Fatalf("%s: a snapshot ends Complete", l.name)
+				}
+			})
+		}),
+	newRule("named", "The Problem, or the error, for a failed document names it.", func(t *tester) {
+		t.eachFailure(func(f failed, l *recording) {
+			final, _, _ := f.site.find(f.url, f.site.at(f.url))
+			if f.how == Redirected {
+				final = f.other
+			}
+			troubles := l.troubles()
+			named := slices.ContainsFunc(troubles, func(err error) bool { return names(err, f.url) || names(err, final) })
+			if len(troubles) > 0 && !named {
+				t.Fatalf("%s: no error names the document: %q", l.name, troubles)
+			}
+		})
+	}),
+	newRule("nothing-of-it", "Nothing of a document that fails is yielded: it is read to its end and checked before its "+
+		"first event.",
+		func(t *tester) {
+			t.eachFailure(func(f failed, l *recording) {
+				f.how = ServerError
+				without := l.pass
+				without.hook = f.hook
+				want := map[string]int{}
+				for _, ev := range t.listen(without).events {
+					want[eventText(ev)]++
+				}
+				for _, ev := range l.events {
+					if ev.Kind > harvest.Delete {
+						continue
+					}
+					if want[eventText(ev)]--; want[eventText(ev)] < 0 {
+						t.Fatalf("%s: it yields %.300s", l.name, eventText(ev))
+					}
+				}
+			})
+		}),
+	newRule("deletes-nothing", "A document that fails deletes nothing, and the run is not complete.", func(t *tester) {
+		stated := map[string]bool{} // ids of deletions that the publisher states
+		read := func(state int) []Exchange {
+			sound := t.listen(pass{state: state})
+			clear(stated)
+			for _, ev := range sound.events {
+				stated[ev.Resource.ID] = stated[ev.Resource.ID] || ev.Kind == harvest.Delete
+			}
+			return sound.lists.Exchanges()
 		}
-		if slices.ContainsFunc(l.events, func(ev harvest.Event) bool { return ev.Complete }) {
-			t.Fatalf("%s: a snapshot ends Complete", l.name)
-		}
-	})
+		t.eachFailed(everyFailure, read, func(f failed) {
+			p := t.target(f.state + 1)
+			before := p.contents().live()
+			if p.run(f.state, disturbance{full: true, lists: f.hook}).whole() {
+				t.Fatalf("%v: the run is complete", f)
+			}
+			after := p.contents().live()
+			for id := range before {
+				if _, ok := after[id]; !ok && !stated[id] {
+					t.Fatalf("%v: the record of %.200q is deleted", f, id)
+				}
+			}
+		})
+	}),
+	newRule("heals", "When the document is back, the next run is complete and leaves what an undisturbed run does.",
+		func(t *tester) {
+			base := t.baseline()
+			t.eachFailed(everyFailure, func(state int) []Exchange { return base[state].lists }, func(f failed) {
+				p := t.target(f.state)
+				if p.run(f.state, disturbance{lists: f.hook}).whole() {
+					t.Fatalf("%v: the run is complete", f)
+				}
+				p.heals(base[f.state], f.String())
+			})
+		}),
 }
 
 // eachFailure is failing. It skips the case if nothing can fail.
@@ -30,81 +103,11 @@ func (t *tester) eachFailure(each func(f failed, l *recording)) {
 	}
 }
 
-func failureNamed(t *tester) {
-	t.eachFailure(func(f failed, l *recording) {
-		final, _, _ := f.site.find(f.url, f.site.at(f.url))
-		if f.how == Redirected {
-			final = f.other
-		}
-		troubles := l.troubles()
-		named := slices.ContainsFunc(troubles, func(err error) bool { return names(err, f.url) || names(err, final) })
-		if len(troubles) > 0 && !named {
-			t.Fatalf("%s: no error names the document: %q", l.name, troubles)
-		}
-	})
-}
-
 // names reports whether an error names a document, in its text or by the method
 // RequestURL.
 func names(err error, url string) bool {
 	var request interface{ RequestURL() string }
 	return strings.Contains(err.Error(), url) || errors.As(err, &request) && request.RequestURL() == url
-}
-
-func failureNothingOfIt(t *tester) {
-	t.eachFailure(func(f failed, l *recording) {
-		f.how = ServerError
-		without := l.pass
-		without.hook = f.hook
-		want := map[string]int{}
-		for _, ev := range t.listen(without).events {
-			want[eventText(ev)]++
-		}
-		for _, ev := range l.events {
-			if ev.Kind > harvest.Delete {
-				continue
-			}
-			if want[eventText(ev)]--; want[eventText(ev)] < 0 {
-				t.Fatalf("%s: it yields %.300s", l.name, eventText(ev))
-			}
-		}
-	})
-}
-
-func failureDeletesNothing(t *tester) {
-	stated := map[string]bool{} // ids of deletions that the publisher states
-	read := func(state int) []Exchange {
-		sound := t.listen(pass{state: state})
-		clear(stated)
-		for _, ev := range sound.events {
-			stated[ev.Resource.ID] = stated[ev.Resource.ID] || ev.Kind == harvest.Delete
-		}
-		return sound.lists.Exchanges()
-	}
-	t.eachFailed(everyFailure, read, func(f failed) {
-		p := t.target(f.state + 1)
-		before := p.contents().live()
-		if p.run(f.state, disturbance{full: true, lists: f.hook}).whole() {
-			t.Fatalf("%v: the run is complete", f)
-		}
-		after := p.contents().live()
-		for id := range before {
-			if _, ok := after[id]; !ok && !stated[id] {
-				t.Fatalf("%v: the record of %.200q is deleted", f, id)
-			}
-		}
-	})
-}
-
-func failureHeals(t *tester) {
-	base := t.baseline()
-	t.eachFailed(everyFailure, func(state int) []Exchange { return base[state].lists }, func(f failed) {
-		p := t.target(f.state)
-		if p.run(f.state, disturbance{lists: f.hook}).whole() {
-			t.Fatalf("%v: the run is complete", f)
-		}
-		p.heals(base[f.state], f.String())
-	})
 }
 
 // A failed is a document that fails, and how.
@@ -199,47 +202,52 @@ func (t *tester) eachGetFailure(check func(f failed, p *target, r *result, befor
 	})
 }
 
-func getFailure(t *tester) {
-	t.eachGetFailure(func(f failed, p *target, run *result, before, undisturbed *contents) {
-		after := p.contents()
-		for id, r := range after.Records {
-			was, known := before.Records[id]
-			want := undisturbed.Records[id]
-			if suite.Diff(want.Bodies, r.Bodies) != "" && (!known || suite.Diff(was.Bodies, r.Bodies) != "") {
-				t.Fatalf("%v: the record of %.200q has the bodies %+v, want %+v", f, id, r.Bodies, want.Bodies)
-			}
-		}
-		live := after.live()
-		for id := range undisturbed.live() {
-			_, ok := live[id]
-			if _, waits := after.Tasks[id]; !ok && !waits && run.whole() {
-				t.Fatalf("%v: %.200q has neither a record nor a task, and the run is complete", f, id)
-			}
-		}
-	})
+var getRules = []rule{
+	newRule("failure", "When an answer that a Getter needs fails or breaks off, nothing is kept: the record is as it was, "+
+		"and the task stays, or the run is incomplete if no task can repeat the event.",
+		func(t *tester) {
+			t.eachGetFailure(func(f failed, p *target, run *result, before, undisturbed *contents) {
+				after := p.contents()
+				for id, r := range after.Records {
+					was, known := before.Records[id]
+					want := undisturbed.Records[id]
+					if suite.Diff(want.Bodies, r.Bodies) != "" && (!known || suite.Diff(was.Bodies, r.Bodies) != "") {
+						t.Fatalf("%v: the record of %.200q has the bodies %+v, want %+v", f, id, r.Bodies, want.Bodies)
+					}
+				}
+				live := after.live()
+				for id := range undisturbed.live() {
+					_, ok := live[id]
+					if _, waits := after.Tasks[id]; !ok && !waits && run.whole() {
+						t.Fatalf("%v: %.200q has neither a record nor a task, and the run is complete", f, id)
+					}
+				}
+			})
+		}),
+	newRule("answer", "An answer that fails is a failed attempt: Get returns ErrGone only if the server did, and never "+
+		"ErrNotYet, which would be tried again for ever.",
+		func(t *tester) {
+			t.eachGetFailure(func(f failed, p *target, _ *result, _, undisturbed *contents) {
+				for task, err := range p.store.Tasks(t.Ctx, p.key, "") {
+					t.OK(err, "Store.Tasks")
+					id := task.Resource.ID
+					_, same := undisturbed.Tasks[id]
+					switch {
+					case same: // it fails undisturbed, too
+					case task.Gone && f.how != NotThere:
+						t.Fatalf("%v: %.200q counts as gone: %s", f, id, task.Error)
+					case task.Error != "" && task.Attempts == 0:
+						t.Fatalf("%v: the attempt at %.200q is not counted: %s", f, id, task.Error)
+					}
+				}
+			})
+		}),
 }
 
-func getAnswer(t *tester) {
-	t.eachGetFailure(func(f failed, p *target, _ *result, _, undisturbed *contents) {
-		for task, err := range p.store.Tasks(t.Ctx, p.key, "") {
-			t.OK(err, "Store.Tasks")
-			id := task.Resource.ID
-			_, same := undisturbed.Tasks[id]
-			switch {
-			case same: // it fails undisturbed, too
-			case task.Gone && f.how != NotThere:
-				t.Fatalf("%v: %.200q counts as gone: %s", f, id, task.Error)
-			case task.Error != "" && task.Attempts == 0:
-				t.Fatalf("%v: the attempt at %.200q is not counted: %s", f, id, task.Error)
-			}
-		}
-	})
-}
-
-// interrupted returns the check of a rule about runs that end with an error. It disturbs
-// one run in every state in every way, and compares the next run with an undisturbed one.
-func interrupted(ways func(t *tester, r *result, end error) []disturbance, end error) func(*tester) {
-	return func(t *tester) {
+// interrupted returns a rule about runs that end with an error. It disturbs one run in
+// every state in every way, and compares the next run with an undisturbed one.
+func interrupted(name, sentence string, ways func(t *tester, r *result, end error) []disturbance, end error) rule {
+	return newRule(name, sentence, func(t *tester) {
 		for state, r := range t.baseline() {
 			for _, d := range ways(t, r, end) {
 				p := t.target(state)
@@ -247,7 +255,7 @@ func interrupted(ways func(t *tester, r *result, end error) []disturbance, end e
 				p.heals(r, "interrupted "+d.what)
 			}
 		}
-	}
+	})
 }
 
 // afterEvents returns disturbances after some of the events of a run.
@@ -269,28 +277,44 @@ func (t *tester) atDocuments(r *result, end error) (all []disturbance) {
 	return all
 }
 
-func interruptAgain(t *tester) {
-	for state, r := range t.baseline() {
-		p := t.target(state)
-		for _, d := range t.afterEvents(r, errInterrupted) {
-			p.run(state, d)
-		}
-		p.heals(r, fmt.Sprintf("interrupted after ever more of its %d events", r.events))
-	}
-}
-
-func interruptMovedOn(t *tester) {
-	if len(t.options.Sites) < 2 {
-		t.Skip("not checked: there is one state only")
-	}
-	base := t.baseline()
-	for state, r := range base[:len(base)-1] {
-		for _, d := range t.afterEvents(r, errInterrupted) {
-			p := t.target(state)
-			p.run(state, d)
-			if p.run(state+1, disturbance{}).whole() {
-				p.holds(state+1, "after "+stateName(state)+" was interrupted "+d.what)
+var interruptRules = []rule{
+	interrupted("events", "A run that ends after any event, all before it stored, and the next run leave what an undisturbed "+
+		"run does.",
+		(*tester).afterEvents, errInterrupted),
+	interrupted("context", "A run whose context ends after any event, and the next run, leave what an undisturbed run does.",
+		(*tester).afterEvents, context.Canceled),
+	interrupted("documents", "A run in which any request for a document fails, and the next run, leave what an undisturbed "+
+		"run does.",
+		(*tester).atDocuments, errNoAnswer),
+	interrupted("documents-context", "A run whose context ends at any request for a document, and the next run, leave what "+
+		"an undisturbed run does.",
+		(*tester).atDocuments, context.Canceled),
+	newRule("again", "Runs that are interrupted again and again, each a little later, leave what an undisturbed run does in "+
+		"the end.",
+		func(t *tester) {
+			for state, r := range t.baseline() {
+				p := t.target(state)
+				for _, d := range t.afterEvents(r, errInterrupted) {
+					p.run(state, d)
+				}
+				p.heals(r, fmt.Sprintf("interrupted after ever more of its %d events", r.events))
 			}
-		}
-	}
+		}),
+	newRule("moved-on", "When the publisher moves on between an interrupted run and the next, the next finds all that is "+
+		"there then, or is not complete.",
+		func(t *tester) {
+			if len(t.options.Sites) < 2 {
+				t.Skip("not checked: there is one state only")
+			}
+			base := t.baseline()
+			for state, r := range base[:len(base)-1] {
+				for _, d := range t.afterEvents(r, errInterrupted) {
+					p := t.target(state)
+					p.run(state, d)
+					if p.run(state+1, disturbance{}).whole() {
+						p.holds(state+1, "after "+stateName(state)+" was interrupted "+d.what)
+					}
+				}
+			}
+		}),
 }

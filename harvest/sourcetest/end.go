@@ -10,31 +10,54 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-func releaseEnd(t *tester) {
-	for _, l := range t.plain() {
-		t.released(l)
-	}
-}
-
-func releaseBreak(t *tester) {
-	for sound := range t.starts() {
-		for _, n := range t.positions(len(sound.events)) {
-			p := sound.pass
-			p.stop, p.what = n, fmt.Sprintf(" that ends in a break after event %d", n)
-			t.released(t.listen(p))
-		}
-	}
-}
-
-func releasePending(t *tester) {
-	for sound := range t.starts() {
-		for k := range min(6, len(sound.lists.Exchanges())) {
-			w := &pending{k: k + 1, begun: make(chan struct{}), over: t.Ctx.Done()}
-			p := sound.pass
-			p.hook, p.each, p.what = w.hook, w.each, fmt.Sprintf(" that ends in a break while request %d waits", k+1)
-			t.released(t.listen(p))
-		}
-	}
+var releaseRules = []rule{
+	newRule("end", "After a pass no stream or spool is open, no goroutine is left, and the Source does nothing more.",
+		func(t *tester) {
+			for _, l := range t.plain() {
+				t.released(l)
+			}
+		}),
+	newRule("break", "After a break at any event no stream or spool is open, no goroutine is left, and the Source does "+
+		"nothing more.",
+		func(t *tester) {
+			for sound := range t.starts() {
+				for _, n := range t.positions(len(sound.events)) {
+					p := sound.pass
+					p.stop, p.what = n, fmt.Sprintf(" that ends in a break after event %d", n)
+					t.released(t.listen(p))
+				}
+			}
+		}),
+	newRule("pending", "A break cancels the requests that are under way: the Source does not wait for their answers.",
+		func(t *tester) {
+			for sound := range t.starts() {
+				for k := range min(6, len(sound.lists.Exchanges())) {
+					w := &pending{k: k + 1, begun: make(chan struct{}), over: t.Ctx.Done()}
+					p := sound.pass
+					p.hook, p.each, p.what = w.hook, w.each, fmt.Sprintf(" that ends in a break while request %d waits", k+1)
+					t.released(t.listen(p))
+				}
+			}
+		}),
+	newRule("failure", "After a pass in which a document failed, no stream or spool is open, no goroutine is left, and the "+
+		"Source does nothing more.",
+		func(t *tester) {
+			t.eachFailure(func(_ failed, l *recording) { t.released(l) })
+		}),
+	newRule("yield", "During a yield, which may take days, no stream is open: the Source holds no connection.",
+		func(t *tester) {
+			for sound := range t.starts() {
+				p := sound.pass
+				p.each = func(l *recording, _ *harvest.Event) error {
+					open := 0
+					if t.soon(func() bool { open, _ = l.lists.Open(); return open == 0 }) {
+						return nil
+					}
+					return fmt.Errorf("%d streams are open during the yield of event %d", open, len(l.events))
+				}
+				t.listen(p)
+			}
+		}),
 }
 
 // A pending request waits. If an event comes meanwhile, the pass breaks off, and the
@@ -81,24 +104,6 @@ func (p *pending) each(l *recording, _ *harvest.Event) error {
 	return nil
 }
 
-func releaseFailure(t *tester) {
-	t.eachFailure(func(_ failed, l *recording) { t.released(l) })
-}
-
-func releaseYield(t *tester) {
-	for sound := range t.starts() {
-		p := sound.pass
-		p.each = func(l *recording, _ *harvest.Event) error {
-			open := 0
-			if t.soon(func() bool { open, _ = l.lists.Open(); return open == 0 }) {
-				return nil
-			}
-			return fmt.Errorf("%d streams are open during the yield of event %d", open, len(l.events))
-		}
-		t.listen(p)
-	}
-}
-
 // stopped makes the pass of sound with a context that prepare ends, or sets up to be
 // ended, and checks how the pass ends.
 func (t *tester) stopped(sound *recording, what string, prepare func(p *pass, cancel context.CancelFunc)) {
@@ -125,46 +130,53 @@ func (t *tester) stopped(sound *recording, what string, prepare func(p *pass, ca
 	t.released(l)
 }
 
-func stopBefore(t *tester) {
-	for sound := range t.starts() {
-		t.stopped(sound, " whose context has ended before", func(_ *pass, cancel context.CancelFunc) { cancel() })
-	}
-}
-
-func stopDuring(t *tester) {
-	for sound := range t.starts() {
-		for _, n := range t.positions(len(sound.events)) {
-			t.stopped(sound, fmt.Sprintf(" whose context ends after event %d", n), func(p *pass, cancel context.CancelFunc) {
-				p.each = func(l *recording, _ *harvest.Event) error {
-					if len(l.events) == n {
-						cancel()
-					}
-					return nil
+var stopRules = []rule{
+	newRule("before", "When the context has ended before it begins, a pass yields the context's error or, if it needs no "+
+		"request, all its events.",
+		func(t *tester) {
+			for sound := range t.starts() {
+				t.stopped(sound, " whose context has ended before", func(_ *pass, cancel context.CancelFunc) { cancel() })
+			}
+		}),
+	newRule("during", "When the context ends after an event, the pass ends with its error or yields the other events; no "+
+		"document becomes a Problem. All is released.",
+		func(t *tester) {
+			for sound := range t.starts() {
+				for _, n := range t.positions(len(sound.events)) {
+					what := fmt.Sprintf(" whose context ends after event %d", n)
+					t.stopped(sound, what, func(p *pass, cancel context.CancelFunc) {
+						p.each = func(l *recording, _ *harvest.Event) error {
+							if len(l.events) == n {
+								cancel()
+							}
+							return nil
+						}
+					})
 				}
-			})
-		}
-	}
-}
-
-func stopWaiting(t *tester) {
-	for sound := range t.starts() {
-		if len(sound.lists.Exchanges()) == 0 {
-			t.Skip(noDocument)
-		}
-		for _, k := range t.positions(len(sound.lists.Exchanges())) {
-			t.stopped(sound, fmt.Sprintf(" whose context ends while document %d is awaited", k), func(p *pass, cancel context.CancelFunc) {
-				p.hook = func(ctx context.Context, n int, _ *harvest.Request, doc Document) (Document, error) {
-					if n != k {
-						return doc, nil
-					}
-					cancel()
-					select {
-					case <-ctx.Done():
-					case <-t.Ctx.Done(): // the Source gave another context
-					}
-					return doc, context.Canceled
+			}
+		}),
+	newRule("waiting", "When the context ends while a document is awaited, the pass ends, with the context's error.",
+		func(t *tester) {
+			for sound := range t.starts() {
+				if len(sound.lists.Exchanges()) == 0 {
+					t.Skip(noDocument)
 				}
-			})
-		}
-	}
+				for _, k := range t.positions(len(sound.lists.Exchanges())) {
+					what := fmt.Sprintf(" whose context ends while document %d is awaited", k)
+					t.stopped(sound, what, func(p *pass, cancel context.CancelFunc) {
+						p.hook = func(ctx context.Context, n int, _ *harvest.Request, doc Document) (Document, error) {
+							if n != k {
+								return doc, nil
+							}
+							cancel()
+							select {
+							case <-ctx.Done():
+							case <-t.Ctx.Done(): // the Source gave another context
+							}
+							return doc, context.Canceled
+						}
+					})
+				}
+			}
+		}),
 }

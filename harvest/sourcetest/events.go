@@ -33,10 +33,10 @@ type step struct {
 // change reports whether the event is a Put or a Delete.
 func (s *step) change() bool { return s.Kind <= harvest.Delete }
 
-// eachEvent returns the check of a rule about every event of some passes. fault returns
-// what is wrong with an event.
-func eachEvent(passes func(*tester) []*recording, fault func(s *step) string) func(*tester) {
-	return func(t *tester) {
+// eachEvent returns a rule about every event of some passes. fault returns what is wrong
+// with an event.
+func eachEvent(name, sentence string, passes func(*tester) []*recording, fault func(s *step) string) rule {
+	return newRule(name, sentence, func(t *tester) {
 		for _, l := range passes(t) {
 			s := step{l: l, last: map[string]websync.Datetime{}, seen: map[string]int{}}
 			for i, ev := range l.events {
@@ -48,7 +48,7 @@ func eachEvent(passes func(*tester) []*recording, fault func(s *step) string) fu
 				}
 			}
 		}
-	}
+	})
 }
 
 // timeOf returns the time of the change of an event, as far as it is stated.
@@ -59,95 +59,222 @@ func timeOf(ev *harvest.Event) websync.Datetime {
 	return ev.At
 }
 
-func eventUndisturbed(t *tester) {
-	listed := false
-	for _, l := range t.plain() {
-		for _, err := range l.troubles() {
-			t.Errorf("%s: %v", l.name, err)
+var eventRules = []rule{
+	newRule("undisturbed", "Undisturbed, a Source yields a Put, and neither an error nor a Problem.", func(t *tester) {
+		listed := false
+		for _, l := range t.plain() {
+			for _, err := range l.troubles() {
+				t.Errorf("%s: %v", l.name, err)
+			}
+			listed = listed || slices.ContainsFunc(l.events, func(ev harvest.Event) bool { return ev.Kind == harvest.Put })
 		}
-		listed = listed || slices.ContainsFunc(l.events, func(ev harvest.Event) bool { return ev.Kind == harvest.Put })
-	}
-	if !listed {
-		t.Error("no pass yields a Put: there is nothing to check")
-	}
-}
-
-func eventKinds(s *step) string {
-	end := s.Kind == harvest.SnapshotEnd
-	for what, has := range map[string]bool{
-		"a kind that does not exist": s.Kind > harvest.Problem,
-		"a resource":                 s.Resource.ID != "" && !s.change(),
-		"bytes":                      s.Open != nil && s.Kind != harvest.Put,
-		"a time":                     !s.At.IsZero() && !s.change() && s.Kind != harvest.SnapshotStart,
-		"Complete, Whole or Options": (s.Complete || s.Whole || s.Options != "") && !end,
-		"Skipped":                    s.Skipped != 0 && !end && s.Kind != harvest.Mark,
-		"a negative Skipped":         s.Skipped < 0,
-		"an error":                   s.Err != nil && s.Kind != harvest.Problem,
-		"no error":                   s.Err == nil && s.Kind == harvest.Problem,
-	} {
-		if has {
-			return "has " + what
+		if !listed {
+			t.Error("no pass yields a Put: there is nothing to check")
 		}
-	}
-	return ""
-}
-
-func eventIDs(t *tester) {
-	for _, l := range t.every() {
-		for i, id := range l.ids() {
-			if id == "" || len(id) > harvest.MaxID {
-				t.Fatalf("%s: id %d has %d bytes, want 1 to %d", l.name, i+1, len(id), harvest.MaxID)
+	}),
+	eachEvent("kinds", "An event has one of the kinds there are, and no fields but those of its kind.",
+		(*tester).every, func(s *step) string {
+			end := s.Kind == harvest.SnapshotEnd
+			for what, has := range map[string]bool{
+				"a kind that does not exist": s.Kind > harvest.Problem,
+				"a resource":                 s.Resource.ID != "" && !s.change(),
+				"bytes":                      s.Open != nil && s.Kind != harvest.Put,
+				"a time":                     !s.At.IsZero() && !s.change() && s.Kind != harvest.SnapshotStart,
+				"Complete, Whole or Options": (s.Complete || s.Whole || s.Options != "") && !end,
+				"Skipped":                    s.Skipped != 0 && !end && s.Kind != harvest.Mark,
+				"a negative Skipped":         s.Skipped < 0,
+				"an error":                   s.Err != nil && s.Kind != harvest.Problem,
+				"no error":                   s.Err == nil && s.Kind == harvest.Problem,
+			} {
+				if has {
+					return "has " + what
+				}
+			}
+			return ""
+		}),
+	newRule("ids", "Put and Delete name an id of 1 to MaxID bytes, the same from pass to pass.", func(t *tester) {
+		for _, l := range t.every() {
+			for i, id := range l.ids() {
+				if id == "" || len(id) > harvest.MaxID {
+					t.Fatalf("%s: id %d has %d bytes, want 1 to %d", l.name, i+1, len(id), harvest.MaxID)
+				}
 			}
 		}
-	}
-	for state := range t.options.Sites {
-		first, second := t.listen(pass{state: state}).ids(), t.listen(pass{state: state}).ids()
-		if !slices.Equal(first, second) {
-			t.Fatalf("%s: a pass has the ids %.300q, and the next one %.300q", stateName(state), first, second)
-		}
-	}
-}
-
-func eventIDCase(t *tester) {
-	for state := range t.options.Sites {
-		var text strings.Builder
-		for _, doc := range t.options.Sites[state] {
-			text.WriteString(doc.Body + "\n")
-		}
-		written, folded := text.String(), strings.ToLower(text.String())
-		for _, id := range t.listen(pass{state: state}).ids() {
-			if !strings.Contains(written, id) && strings.Contains(folded, strings.ToLower(id)) {
-				t.Fatalf("%s: the documents write the id %.200q with other upper and lower case", stateName(state), id)
+		for state := range t.options.Sites {
+			first, second := t.listen(pass{state: state}).ids(), t.listen(pass{state: state}).ids()
+			if !slices.Equal(first, second) {
+				t.Fatalf("%s: a pass has the ids %.300q, and the next one %.300q", stateName(state), first, second)
 			}
 		}
-	}
-}
-
-func eventNewestLast(s *step) string {
-	if !s.change() || s.time.IsZero() {
+	}),
+	newRule("id-case", "An id is kept as it is written: no letter changes its case.", func(t *tester) {
+		for state := range t.options.Sites {
+			var text strings.Builder
+			for _, doc := range t.options.Sites[state] {
+				text.WriteString(doc.Body + "\n")
+			}
+			written, folded := text.String(), strings.ToLower(text.String())
+			for _, id := range t.listen(pass{state: state}).ids() {
+				if !strings.Contains(written, id) && strings.Contains(folded, strings.ToLower(id)) {
+					t.Fatalf("%s: the documents write the id %.200q with other upper and lower case", stateName(state), id)
+				}
+			}
+		}
+	}),
+	eachEvent("newest-last", "When an id comes twice in a pass, the second state is not older than the first.",
+		(*tester).plain, func(s *step) string {
+			if !s.change() || s.time.IsZero() {
+				return ""
+			}
+			id := s.Resource.ID
+			if was := s.last[id]; s.time.Before(was) {
+				return fmt.Sprintf("is of %.200q at %v, after its state of %v", id, s.time, was)
+			}
+			s.last[id] = s.time
+			return ""
+		}),
+	eachEvent("instant", "Of an id's states at one instant, a Source yields only the last: an id comes once at each time, "+
+		"and once without a time in a snapshot.",
+		(*tester).plain, func(s *step) string {
+			if s.was != s.inside {
+				clear(s.seen)
+			}
+			if !s.change() || s.time.IsZero() && !s.inside {
+				return ""
+			}
+			key := fmt.Sprint(s.Resource.ID, " ", s.time)
+			if n, ok := s.seen[key]; ok {
+				return fmt.Sprintf("is of %.200q at %q, as event %d is", s.Resource.ID, s.time, n)
+			}
+			s.seen[key] = s.n
+			return ""
+		}),
+	eachEvent("baseline", "A Source that also has a log begins its first pass with a Mark that carries the log's position, "+
+		"before the snapshot.",
+		afterSnapshot, func(s *step) string {
+			if s.change() && !s.inside {
+				return "is of a log, and the first pass begins with the snapshot: changes during the snapshot may be lost"
+			}
+			return ""
+		}),
+	newRule("described", "The same state of a resource is described in the same words, from whatever checkpoint the pass "+
+		"begins.",
+		func(t *tester) {
+			known := map[string]string{} // from the beginning, by id and time
+			for _, l := range t.plain() {
+				if l.from.IsZero() {
+					clear(known)
+				}
+				for i, ev := range l.events {
+					key, got := fmt.Sprint(ev.Kind, ev.Resource.ID, " ", timeOf(&ev)), eventText(ev)
+					if l.from.IsZero() {
+						known[key] = got
+					} else if want := known[key]; ev.Kind <= harvest.Delete && want != "" && got != want {
+						t.Fatalf("%s: event %d is %.300s, and from the beginning it is %.300s", l.name, i+1, got, want)
+					}
+				}
+			}
+		}),
+	newRule("skipped", "Entries that can't be read are counted, all of them, in Skipped.", func(t *tester) {
+		if t.options.Skipped == nil {
+			t.Skip("not checked: Options.Skipped is not set")
+		}
+		for state, want := range t.options.Skipped {
+			got := 0
+			for _, ev := range t.listen(pass{state: state}).events {
+				got += ev.Skipped
+			}
+			if got != want {
+				t.Errorf("%s: %d entries count as skipped, want %d", stateName(state), got, want)
+			}
+		}
+	}),
+	eachEvent("order", "Outside of snapshots, events come oldest first.", (*tester).plain, func(s *step) string {
+		last := s.last[""]
+		switch {
+		case s.was != s.inside:
+			clear(s.last)
+		case s.inside || !s.change() || s.time.IsZero():
+		case s.time.Before(last):
+			return fmt.Sprintf("is of %v, after one of %v", s.time, last)
+		default:
+			s.last[""] = s.time
+		}
 		return ""
-	}
-	id := s.Resource.ID
-	if was := s.last[id]; s.time.Before(was) {
-		return fmt.Sprintf("is of %.200q at %v, after its state of %v", id, s.time, was)
-	}
-	s.last[id] = s.time
-	return ""
-}
-
-func eventInstant(s *step) string {
-	if s.was != s.inside {
-		clear(s.seen)
-	}
-	if !s.change() || s.time.IsZero() && !s.inside {
+	}),
+	eachEvent("snapshots", "Each SnapshotStart has its SnapshotEnd, and none begins inside another, unless an error ends the "+
+		"pass.",
+		(*tester).every, func(s *step) string {
+			switch {
+			case s.Kind == harvest.SnapshotStart && s.was:
+				return "begins a snapshot inside a snapshot"
+			case s.Kind == harvest.SnapshotEnd && !s.was:
+				return "ends a snapshot that was not begun"
+			case s.inside && s.n == len(s.l.events) && s.l.err == nil:
+				return "is the last, and the snapshot has not ended"
+			}
+			return ""
+		}),
+	eachEvent("resume", "No event carries Resume from SnapshotStart until its SnapshotEnd, nor from a Problem on. A "+
+		"Checkpoint has a Version.",
+		(*tester).every, func(s *step) string {
+			switch {
+			case s.Resume.IsZero():
+			case s.inside:
+				return "carries Resume inside a snapshot"
+			case s.problem:
+				return "carries Resume after a Problem"
+			case s.Resume.Version < 1:
+				return fmt.Sprintf("carries a checkpoint of version %d, want at least 1", s.Resume.Version)
+			}
+			return ""
+		}),
+	eachEvent("complete", "After a Problem no snapshot ends Complete.", (*tester).every, func(s *step) string {
+		if s.problem && s.Complete {
+			return "is Complete after a Problem"
+		}
 		return ""
-	}
-	key := fmt.Sprint(s.Resource.ID, " ", s.time)
-	if n, ok := s.seen[key]; ok {
-		return fmt.Sprintf("is of %.200q at %q, as event %d is", s.Resource.ID, s.time, n)
-	}
-	s.seen[key] = s.n
-	return ""
+	}),
+	newRule("error-last", "An error is the last thing that is yielded.", func(t *tester) {
+		for _, l := range t.every() {
+			if len(l.after) > 0 {
+				t.Fatalf("%s: after the error %q it yields %s", l.name, l.err, l.after[0])
+			}
+		}
+	}),
+	newRule("same", "The same documents give the same events in the same order, however long each takes to come.",
+		func(t *tester) {
+			for state := range t.options.Sites {
+				want := t.listen(pass{state: state})
+				for first, what := range []string{", with every other document late", ", with the others late", " again"} {
+					l := t.listen(pass{state: state, hook: slowly(want.lists.Exchanges(), first), what: what})
+					if d := differ(want, l); d != "" {
+						t.Fatalf("%s: %s", l.name, d)
+					}
+				}
+			}
+		}),
+	eachEvent("kept", "What an event holds does not change after the yield: the engine keeps it.",
+		(*tester).plain, func(s *step) string {
+			if was, is := s.l.texts[s.n-1], describe(&s.Event, nil); was != is {
+				return fmt.Sprintf("was %.300s and became %.300s", was, is)
+			}
+			return ""
+		}),
+	newRule("findings", "A finding has its document, its rule, and a message or a section; the number given to Expect is not "+
+		"negative.",
+		func(t *tester) {
+			for _, l := range t.every() {
+				for _, f := range l.findings {
+					if f.Document == "" || f.Rule == "" || f.Message == "" && f.Section == "" {
+						t.Fatalf("%s: a finding lacks Document, Rule, or both Message and Section: %+v", l.name, f)
+					}
+				}
+				if l.total < 0 {
+					t.Fatalf("%s: Expect(%d), want no negative number", l.name, l.total)
+				}
+			}
+		}),
 }
 
 // afterSnapshot returns passes over all states, each from the checkpoint of the one
@@ -169,111 +296,6 @@ func afterSnapshot(t *tester) (all []*recording) {
 	return all
 }
 
-func eventBaseline(s *step) string {
-	if s.change() && !s.inside {
-		return "is of a log, and the first pass begins with the snapshot: changes during the snapshot may be lost"
-	}
-	return ""
-}
-
-func eventDescribed(t *tester) {
-	known := map[string]string{} // from the beginning, by id and time
-	for _, l := range t.plain() {
-		if l.from.IsZero() {
-			clear(known)
-		}
-		for i, ev := range l.events {
-			key, got := fmt.Sprint(ev.Kind, ev.Resource.ID, " ", timeOf(&ev)), eventText(ev)
-			if l.from.IsZero() {
-				known[key] = got
-			} else if want := known[key]; ev.Kind <= harvest.Delete && want != "" && got != want {
-				t.Fatalf("%s: event %d is %.300s, and from the beginning it is %.300s", l.name, i+1, got, want)
-			}
-		}
-	}
-}
-
-func eventSkipped(t *tester) {
-	if t.options.Skipped == nil {
-		t.Skip("not checked: Options.Skipped is not set")
-	}
-	for state, want := range t.options.Skipped {
-		got := 0
-		for _, ev := range t.listen(pass{state: state}).events {
-			got += ev.Skipped
-		}
-		if got != want {
-			t.Errorf("%s: %d entries count as skipped, want %d", stateName(state), got, want)
-		}
-	}
-}
-
-func eventOrder(s *step) string {
-	last := s.last[""]
-	switch {
-	case s.was != s.inside:
-		clear(s.last)
-	case s.inside || !s.change() || s.time.IsZero():
-	case s.time.Before(last):
-		return fmt.Sprintf("is of %v, after one of %v", s.time, last)
-	default:
-		s.last[""] = s.time
-	}
-	return ""
-}
-
-func eventSnapshots(s *step) string {
-	switch {
-	case s.Kind == harvest.SnapshotStart && s.was:
-		return "begins a snapshot inside a snapshot"
-	case s.Kind == harvest.SnapshotEnd && !s.was:
-		return "ends a snapshot that was not begun"
-	case s.inside && s.n == len(s.l.events) && s.l.err == nil:
-		return "is the last, and the snapshot has not ended"
-	}
-	return ""
-}
-
-func eventResume(s *step) string {
-	switch {
-	case s.Resume.IsZero():
-	case s.inside:
-		return "carries Resume inside a snapshot"
-	case s.problem:
-		return "carries Resume after a Problem"
-	case s.Resume.Version < 1:
-		return fmt.Sprintf("carries a checkpoint of version %d, want at least 1", s.Resume.Version)
-	}
-	return ""
-}
-
-func eventComplete(s *step) string {
-	if s.problem && s.Complete {
-		return "is Complete after a Problem"
-	}
-	return ""
-}
-
-func eventErrorLast(t *tester) {
-	for _, l := range t.every() {
-		if len(l.after) > 0 {
-			t.Fatalf("%s: after the error %q it yields %s", l.name, l.err, l.after[0])
-		}
-	}
-}
-
-func eventSame(t *tester) {
-	for state := range t.options.Sites {
-		want := t.listen(pass{state: state})
-		for first, what := range []string{", with every other document late", ", with the others late", " again"} {
-			l := t.listen(pass{state: state, hook: slowly(want.lists.Exchanges(), first), what: what})
-			if d := differ(want, l); d != "" {
-				t.Fatalf("%s: %s", l.name, d)
-			}
-		}
-	}
-}
-
 // slowly delays every other document, beginning with the one at first, 0 or 1, so that
 // the next one overtakes it.
 func slowly(read []Exchange, first int) hook {
@@ -292,37 +314,32 @@ func slowly(read []Exchange, first int) hook {
 	}
 }
 
-func eventKept(s *step) string {
-	if was, is := s.l.texts[s.n-1], describe(&s.Event, nil); was != is {
-		return fmt.Sprintf("was %.300s and became %.300s", was, is)
-	}
-	return ""
-}
-
-func eventFindings(t *tester) {
-	for _, l := range t.every() {
-		for _, f := range l.findings {
-			if f.Document == "" || f.Rule == "" || f.Message == "" && f.Section == "" {
-				t.Fatalf("%s: a finding lacks Document, Rule, or both Message and Section: %+v", l.name, f)
-			}
-		}
-		if l.total < 0 {
-			t.Fatalf("%s: Expect(%d), want no negative number", l.name, l.total)
-		}
-	}
-}
-
-func byteOpen(t *tester) {
-	t.eachOpen(func(l *recording, open map[int][]byte) error {
-		some := slices.Sorted(maps.Keys(open))
-		return suite.Together(len(some), func(k int) error {
-			i := some[k]
-			if err := openAgain(&l.events[i], open[i]); err != nil {
-				return fmt.Errorf("the bytes of event %d, after event %d: %w", i+1, len(l.events), err)
+var byteRules = []rule{
+	newRule("open", "The bytes of an event can be opened again and by several at once, until the yield of the next Mark "+
+		"returns, or after the pass if there is none.",
+		func(t *tester) {
+			t.eachOpen(func(l *recording, open map[int][]byte) error {
+				some := slices.Sorted(maps.Keys(open))
+				return suite.Together(len(some), func(k int) error {
+					i := some[k]
+					if err := openAgain(&l.events[i], open[i]); err != nil {
+						return fmt.Errorf("the bytes of event %d, after event %d: %w", i+1, len(l.events), err)
+					}
+					return nil
+				})
+			})
+		}),
+	newRule("stated", "The bytes of an event have the length and the digests that it states.", func(t *tester) {
+		t.eachOpen(func(l *recording, open map[int][]byte) error {
+			for i, data := range open {
+				_, err := io.Copy(io.Discard, l.events[i].Resource.Content.Verify(bytes.NewReader(data)))
+				if err != nil {
+					return fmt.Errorf("the bytes of event %d: %w", i+1, err)
+				}
 			}
 			return nil
 		})
-	})
+	}),
 }
 
 // eachOpen makes the passes of starts and reads the bytes of every event that has some,
@@ -385,16 +402,4 @@ func openAgain(ev *harvest.Event, want []byte) error {
 		return errors.New("they differ from the first time")
 	}
 	return nil
-}
-
-func byteStated(t *tester) {
-	t.eachOpen(func(l *recording, open map[int][]byte) error {
-		for i, data := range open {
-			_, err := io.Copy(io.Discard, l.events[i].Resource.Content.Verify(bytes.NewReader(data)))
-			if err != nil {
-				return fmt.Errorf("the bytes of event %d: %w", i+1, err)
-			}
-		}
-		return nil
-	})
 }

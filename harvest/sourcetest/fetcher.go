@@ -287,8 +287,17 @@ const (
 	Mistaken                   // status 200 with the bytes of that other document
 )
 
-var failures = [...]string{"404", "500", "no answer", "broken connection", "cut in half", "empty", "login page", "redirected to another document",
-	"another document's bytes"}
+var failures = [...]string{
+	NotThere:    "404",
+	ServerError: "500",
+	NoAnswer:    "no answer",
+	Broken:      "broken connection",
+	Cut:         "cut in half",
+	Empty:       "empty",
+	LoginPage:   "login page",
+	Redirected:  "redirected to another document",
+	Mistaken:    "another document's bytes",
+}
 
 var everyFailure = []Failure{NotThere, ServerError, NoAnswer, Broken, Cut, Empty, LoginPage, Redirected, Mistaken}
 

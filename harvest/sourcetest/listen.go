@@ -222,7 +222,8 @@ func (t *tester) released(l *recording) {
 		var all bytes.Buffer
 		pprof.Lookup("goroutine").WriteTo(&all, 1)
 		mark := fmt.Sprintf("%q:%q", passLabel, l.key)
-		left = slices.DeleteFunc(strings.Split(all.String(), "\n\n"), func(stack string) bool { return !strings.Contains(stack, mark) })
+		stacks := strings.Split(all.String(), "\n\n")
+		left = slices.DeleteFunc(stacks, func(stack string) bool { return !strings.Contains(stack, mark) })
 		return len(left) == 0
 	}
 	if !t.soon(gone) {
@@ -244,8 +245,9 @@ func describe(ev *harvest.Event, err error) string {
 		return fmt.Sprintf("error %q", err)
 	}
 	resource, _ := json.Marshal(ev.Resource)
-	return fmt.Sprintf("%v %q at %q: bytes %t, complete %t, skipped %d, options %q, error %q, resume %d %q, resource %s", ev.Kind, ev.Resource.ID, ev.At,
-		ev.Open != nil, ev.Complete, ev.Skipped, ev.Options, fmt.Sprint(ev.Err), ev.Resume.Version, ev.Resume.Data, resource)
+	return fmt.Sprintf("%v %q at %q: bytes %t, complete %t, skipped %d, options %q, error %q, resume %d %q, resource %s",
+		ev.Kind, ev.Resource.ID, ev.At, ev.Open != nil, ev.Complete, ev.Skipped, ev.Options, fmt.Sprint(ev.Err),
+		ev.Resume.Version, ev.Resume.Data, resource)
 }
 
 // eventText describes an event without its checkpoint.

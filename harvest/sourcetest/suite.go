@@ -61,6 +61,30 @@ func Run(t *testing.T, o Options) {
 	suite.Run(t, cases(), o)
 }
 
+type (
+	rule  = suite.Rule[Options, *tester]
+	topic = suite.Topic[Options, *tester]
+)
+
+// cases returns a case for every rule.
+func cases() []suite.Case[Options] {
+	return suite.Cases(newTester,
+		topic{Name: "identity", Rules: identityRules},
+		topic{Name: "events", Rules: eventRules},
+		topic{Name: "bytes", Rules: byteRules},
+		topic{Name: "get", Rules: getRules},
+		topic{Name: "checkpoint", Rules: checkpointRules},
+		topic{Name: "release", Rules: releaseRules},
+		topic{Name: "stop", Rules: stopRules},
+		topic{Name: "interrupt", Rules: interruptRules},
+		topic{Name: "failure", Rules: failureRules},
+	)
+}
+
+func newRule(name, sentence string, check func(*tester)) rule {
+	return rule{Name: name, Rule: sentence, Check: check}
+}
+
 func newTester(t testing.TB, o Options) *tester {
 	if o.Source == nil || o.Source() == nil || o.Store == nil || len(o.Sites) == 0 {
 		t.Fatal("Options need Source, which must not return nil, Store, and at least one of Sites")

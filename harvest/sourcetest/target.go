@@ -75,7 +75,10 @@ func (p *target) run(state int, d disturbance) *result {
 		}
 	}
 	src := &probe{Source: p.t.options.Source(), d: d, cancel: cancel, lists: lists}
-	h := &harvest.Harvester{Catalog: p.store, Fetcher: bodies, Bodies: p.t.options.Bodies, Full: d.full, MaxDelete: -1, Attempts: -1, Sample: -1}
+	h := &harvest.Harvester{
+		Catalog: p.store, Fetcher: bodies, Bodies: p.t.options.Bodies, Full: d.full,
+		MaxDelete: -1, Attempts: -1, Sample: -1,
+	}
 	r := &result{state: state}
 	err := p.t.Await(func() error {
 		r.Report, r.err = h.Run(ctx, src.source())
@@ -213,9 +216,9 @@ func (c *contents) live() map[string]harvest.Record {
 // one state gives. It may have more.
 func (p *target) holds(state int, what string) {
 	p.t.Helper()
-	fresh := p.t.target(0)
-	fresh.undisturbed(state)
-	want, got := fresh.contents().live(), p.contents().live()
+	alone := p.t.target(0)
+	alone.undisturbed(state)
+	want, got := alone.contents().live(), p.contents().live()
 	maps.DeleteFunc(got, func(id string, _ harvest.Record) bool { _, ok := want[id]; return !ok })
 	if d := suite.Diff(want, got); d != "" {
 		p.t.Fatalf("%s, %s: record%s", stateName(state), what, d)
