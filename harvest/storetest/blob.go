@@ -134,7 +134,8 @@ func (b blobs) lastWrite() {
 	_, err = w.Write([]byte("b"))
 	b.OK(errors.Join(err, w.Close()), "writing a blob")
 	b.OK(b.ListBlobs(b.Ctx, func(other string, modified time.Time) bool {
-		b.ErrorIf(other == name && modified.Nanosecond() != 0 && modified.Before(late), "a blob that was written after %v was last written at %v", late, modified)
+		b.ErrorIf(other == name && modified.Nanosecond() != 0 && modified.Before(late),
+			"a blob that was written after %v was last written at %v", late, modified)
 		return true
 	}), "ListBlobs")
 	b.remove(name)
@@ -148,9 +149,9 @@ func (b blobs) remove(name string) {
 	b.Is(err, fs.ErrNotExist, "OpenBlob of a blob that is not there")
 }
 
-func blobRules() []rule {
-	return []rule{
-		withBlobs("read", "A blob that is complete is read from any position, by several at once, until it is removed.", func(b, other blobs) {
+var blobRules = []rule{
+	withBlobs("read", "A blob that is complete is read from any position, by several at once, until it is removed.",
+		func(b, other blobs) {
 			var names, data [4]string
 			b.Together(len(names), func(i int) error {
 				names[i], data[i] = blobName(), pattern([]int{1, 4096, 300_000, longBlob}[i], i)
@@ -178,44 +179,47 @@ func blobRules() []rule {
 			}
 			b.remove(blobName())
 			rest, err := io.ReadAll(r)
-			b.ErrorIf(err == nil && string(begin)+string(rest) != data[3], "a reader of a blob that is removed reads %d other bytes", len(rest))
+			b.ErrorIf(err == nil && string(begin)+string(rest) != data[3],
+				"a reader of a blob that is removed reads %d other bytes", len(rest))
 			r.Close() // may fail
 		}),
-		withBlobs("list", "ListBlobs yields each blob, complete or not, until its function returns false.", func(b, other blobs) {
-			b.are()
-			names := []string{blobName(), blobName()}
-			if o, ok := b.Store.(harvest.Owners); ok && o.Owner() != "" {
-				names = append(names, names[0]+"."+o.Owner(), blobName()+"."+o.Owner())
+	withBlobs("list", "ListBlobs yields each blob, complete or not, until its function returns false.", func(b, other blobs) {
+		b.are()
+		names := []string{blobName(), blobName()}
+		if o, ok := b.Store.(harvest.Owners); ok && o.Owner() != "" {
+			names = append(names, names[0]+"."+o.Owner(), blobName()+"."+o.Owner())
+		}
+		for len(names) < 250 && (len(names) < 120 || !racing.Few()) {
+			part := blobName()[2:]
+			names = append(names, "ab"+part, part+"ab")
+		}
+		b.Together(len(names), func(i int) error { return b.write(names[i], names[i]) })
+		b.Together(len(names), func(i int) error { return b.read(names[i], names[i]) })
+		calls := 0
+		b.OK(b.ListBlobs(b.Ctx, func(string, time.Time) bool { calls++; return false }), "ListBlobs")
+		b.Same(1, calls, "calls of a function that returns false")
+		b.remove(names[0])
+		names = names[1:]
+		b.are(names...)
+		names = b.removing(names)
+		b.lastWrite()
+		for _, size := range []int{longBlob, 0, 1, 5000} {
+			ctx, cancel := context.WithCancel(b.Ctx)
+			name := blobName()
+			w, err := b.begin(ctx, name, pattern(size, 0))
+			b.OK(err, "writing a blob")
+			if size == longBlob {
+				other.are(append(names, name)...)
 			}
-			for len(names) < 250 && (len(names) < 120 || !racing.Few()) {
-				part := blobName()[2:]
-				names = append(names, "ab"+part, part+"ab")
-			}
-			b.Together(len(names), func(i int) error { return b.write(names[i], names[i]) })
-			b.Together(len(names), func(i int) error { return b.read(names[i], names[i]) })
-			calls := 0
-			b.OK(b.ListBlobs(b.Ctx, func(string, time.Time) bool { calls++; return false }), "ListBlobs")
-			b.Same(1, calls, "calls of a function that returns false")
-			b.remove(names[0])
-			names = names[1:]
+			cancel()
+			w.Close() // may fail: the bytes are not needed
+			b.remove(name)
 			b.are(names...)
-			names = b.removing(names)
-			b.lastWrite()
-			for _, size := range []int{longBlob, 0, 1, 5000} {
-				ctx, cancel := context.WithCancel(b.Ctx)
-				name := blobName()
-				w, err := b.begin(ctx, name, pattern(size, 0))
-				b.OK(err, "writing a blob")
-				if size == longBlob {
-					other.are(append(names, name)...)
-				}
-				cancel()
-				w.Close() // may fail: the bytes are not needed
-				b.remove(name)
-				b.are(names...)
-			}
-		}),
-		withBlobs("at-once", "All methods may be called from several goroutines, also inside an Update, of which blobs are no part.", func(b, other blobs) {
+		}
+	}),
+	withBlobs("at-once", "All methods may be called from several goroutines, also inside an Update, of which blobs are no "+
+		"part.",
+		func(b, other blobs) {
 			var kept []string
 			gone := blobName()
 			b.OK(b.write(gone, "data"), "writing a blob")
@@ -229,9 +233,11 @@ func blobRules() []rule {
 			b.Together(4, func(worker int) (err error) {
 				for i := 0; i < 5 && err == nil; i++ {
 					name, data := blobName(), pattern(9000, worker)
-					err = cmp.Or(b.write(name, data), other.read(name, data), other.tryUpdate(b.Ctx, func(t *tx) { t.set("a", name) }))
+					update := func(t *tx) { t.set("a", name) }
+					err = cmp.Or(b.write(name, data), other.read(name, data), other.tryUpdate(b.Ctx, update))
 					names, failed := other.names()
-					if err = cmp.Or(err, failed, b.RemoveBlob(b.Ctx, name)); err == nil && !(slices.Contains(names, name) && slices.Contains(names, kept[0])) {
+					err = cmp.Or(err, failed, b.RemoveBlob(b.Ctx, name))
+					if err == nil && !(slices.Contains(names, name) && slices.Contains(names, kept[0])) {
 						err = fmt.Errorf("ListBlobs yields %q, want %q and %q, too", names, name, kept[0])
 					}
 				}
@@ -239,7 +245,8 @@ func blobRules() []rule {
 			})
 			b.are(kept...)
 		}),
-		withBlobs("reopen", "A blob is there after Reopen if an Update has followed it; one that is not complete is listed.", func(b, other blobs) {
+	withBlobs("reopen", "A blob is there after Reopen if an Update has followed it; one that is not complete is listed.",
+		func(b, other blobs) {
 			b.needs(b.options.Reopen != nil, "Options.Reopen is nil")
 			names, broken, data := []string{blobName(), blobName()}, blobName(), pattern(70_000, 1)
 			b.OK(errors.Join(b.write(names[0], data), b.write(names[1], data)), "writing blobs")
@@ -261,5 +268,4 @@ func blobRules() []rule {
 			b.remove(broken)
 			b.are(names...)
 		}),
-	}
 }

@@ -15,9 +15,9 @@ import (
 	"github.com/websync-go/websync/publish/catalogtest"
 )
 
-func harvestRules() []rule {
-	return []rule{
-		withTwo("runs", "A Catalog on the Store holds what harvests have listed, and what Compact and Vacuum leave of it.", func(d, other *db) {
+var harvestRules = []rule{
+	withTwo("runs", "A Catalog on the Store holds what harvests have listed, and what Compact and Vacuum leave of it.",
+		func(d, other *db) {
 			sites := []*site{newSite("a", 50), newSite("b", 50)}
 			for run := range 6 {
 				d.Together(2, func(i int) error { return sites[i].harvest([...]*db{d, other}[i], run) })
@@ -31,7 +31,6 @@ func harvestRules() []rule {
 				d, other = reopened(d, other)
 			}
 		}),
-	}
 }
 
 // store returns a Store on d.
@@ -68,8 +67,10 @@ func (s *site) publish(run int) harvest.Source {
 		}
 		version := max(0, run-(i+run)%4)
 		body := pattern([]int{20, 300, 5000, 20_000}[i/2%4], (int(s.name[0])*100+i)*100+version)
-		e := harvest.Event{Resource: websync.Resource{ID: id, Title: fmt.Sprint("version ", version), Content: websync.Link{Href: id}}}
-		e.Resource.Modified = websync.NewDatetime(time.Date(2026, 1, 1+version, 0, 0, 0, 0, time.UTC))
+		e := harvest.Event{Resource: websync.Resource{
+			ID: id, Title: fmt.Sprint("version ", version), Content: websync.Link{Href: id},
+			Modified: websync.NewDatetime(time.Date(2026, 1, 1+version, 0, 0, 0, 0, time.UTC)),
+		}}
 		events = append(events, e)
 		page := e.Resource.Title + "\n" + body
 		if (i+run)%5 > 0 {
@@ -89,7 +90,9 @@ func (s *site) Fetch(_ context.Context, req *harvest.Request) (*harvest.Response
 	if body == "" {
 		return nil, errTest
 	}
-	return &harvest.Response{URL: req.URL, Status: 200, Length: int64(len(body)), Body: io.NopCloser(strings.NewReader(body))}, nil
+	return &harvest.Response{
+		URL: req.URL, Status: 200, Length: int64(len(body)), Body: io.NopCloser(strings.NewReader(body)),
+	}, nil
 }
 
 // harvest harvests what s publishes in a run.
@@ -141,6 +144,10 @@ func (d *db) tidy(sites []*site) {
 
 // catalog returns the options of package catalogtest, for a Catalog on the Store.
 func (o Options) catalog() catalogtest.Options {
+	run := func(c websync.Catalog, e harvest.Event) error {
+		_, err := (&harvest.Harvester{Catalog: c.(*harvest.Catalog)}).Run(context.Background(), harvest.Of("a", e))
+		return err
+	}
 	return catalogtest.Options{
 		Open: func(t testing.TB) websync.Catalog {
 			d, a, b := newTester(t, o).open(), newSite("a", 10), newSite("b", 10)
@@ -148,15 +155,14 @@ func (o Options) catalog() catalogtest.Options {
 			return d.store()
 		},
 		Change: func(c websync.Catalog, n int) error {
-			e := harvest.Event{Resource: websync.Resource{ID: fmt.Sprint("https://c.example/", n)}}
-			_, err := (&harvest.Harvester{Catalog: c.(*harvest.Catalog)}).Run(context.Background(), harvest.Of("a", e))
-			return err
+			return run(c, harvest.Event{Resource: websync.Resource{ID: fmt.Sprint("https://c.example/", n)}})
 		},
 		Replace: func(c websync.Catalog, n int) error {
-			e := harvest.Event{Resource: websync.Resource{ID: "https://a.example/01"}, Open: harvest.OpenBytes(fmt.Appendf(nil, "state %d", n))}
-			e.Resource.Modified = websync.NewDatetime(time.Date(2027, 1, 1+n, 0, 0, 0, 0, time.UTC))
-			_, err := (&harvest.Harvester{Catalog: c.(*harvest.Catalog)}).Run(context.Background(), harvest.Of("a", e))
-			return err
+			modified := websync.NewDatetime(time.Date(2027, 1, 1+n, 0, 0, 0, 0, time.UTC))
+			return run(c, harvest.Event{
+				Resource: websync.Resource{ID: "https://a.example/01", Modified: modified},
+				Open:     harvest.OpenBytes(fmt.Appendf(nil, "state %d", n)),
+			})
 		},
 		Patience: o.Patience,
 	}

@@ -24,39 +24,43 @@ func txWith[I any](r rule) rule {
 
 var ownerName = regexp.MustCompile(`^[0-9A-Za-z]{0,30}$`)
 
-func optionalRules() []rule {
-	return []rule{
-		txWith[harvest.Prefetcher](withModel("prefetch", "After Prefetch, Get returns what the keys had, or what the same Tx has written, before it or since.", "gp", "gsdpp", ".", 1)),
-		txWith[harvest.Prefetcher](withModel("absent", "After Absent of a key that has no value, a Tx sets it as any other.", "gc", "gsdiic", ".", 1)),
-		withTwo("rest", "Rest may be called at any time, also while others write, and changes nothing.", func(d, other *db) {
-			rester := offered[harvest.Rester](d.tester, d.Store)
-			d.Together(4, func(i int) (err error) {
-				for n := 0; n < 10 && err == nil; n++ {
-					if i < 2 {
-						err = [...]*db{d, other}[i].Store.(harvest.Rester).Rest(d.Ctx)
-					} else {
-						err = other.tryUpdate(d.Ctx, func(t *tx) { t.set(fmt.Sprint(i), pattern(100_000+n, i)) })
-					}
+var optionalRules = []rule{
+	txWith[harvest.Prefetcher](withModel("prefetch", "After Prefetch, Get returns what the keys had, or what the same Tx has "+
+		"written, before it or since.",
+		"gp", "gsdpp", ".", 1)),
+	txWith[harvest.Prefetcher](withModel("absent", "After Absent of a key that has no value, a Tx sets it as any other.",
+		"gc", "gsdiic", ".", 1)),
+	withTwo("rest", "Rest may be called at any time, also while others write, and changes nothing.", func(d, other *db) {
+		rester := offered[harvest.Rester](d.tester, d.Store)
+		d.Together(4, func(i int) (err error) {
+			for n := 0; n < 10 && err == nil; n++ {
+				if i < 2 {
+					err = [...]*db{d, other}[i].Store.(harvest.Rester).Rest(d.Ctx)
+				} else {
+					err = other.tryUpdate(d.Ctx, func(t *tx) { t.set(fmt.Sprint(i), pattern(100_000+n, i)) })
 				}
-				return err
-			})
-			other.update(func(t *tx) {
-				t.set("a", "1")
+			}
+			return err
+		})
+		other.update(func(t *tx) {
+			t.set("a", "1")
+			t.fail(d.Await(func() error { return rester.Rest(d.Ctx) }))
+		})
+		d.holds(pairs{"2": pattern(100_009, 2), "3": pattern(100_009, 3), "a": "1"})
+		rested := false
+		d.view(func(t *tx) {
+			held := t.list(least, greatest)
+			if t.err == nil && !rested {
+				rested = true
+				t.fail(other.tryUpdate(d.Ctx, func(t *tx) { t.set("a", "2") }))
 				t.fail(d.Await(func() error { return rester.Rest(d.Ctx) }))
-			})
-			d.holds(pairs{"2": pattern(100_009, 2), "3": pattern(100_009, 3), "a": "1"})
-			rested := false
-			d.view(func(t *tx) {
-				held := t.list(least, greatest)
-				if t.err == nil && !rested {
-					rested = true
-					t.fail(other.tryUpdate(d.Ctx, func(t *tx) { t.set("a", "2") }))
-					t.fail(d.Await(func() error { return rester.Rest(d.Ctx) }))
-				}
-				t.holds(held)
-			})
-		}),
-		withTwo("watch", "What Watch was given is called after each Update of another opening that sets or deletes a key of the log, once it is applied, and seldom otherwise.", func(d, other *db) {
+			}
+			t.holds(held)
+		})
+	}),
+	withTwo("watch", "What Watch was given is called after each Update of another opening that sets or deletes a key of the "+
+		"log, once it is applied, and seldom otherwise.",
+		func(d, other *db) {
 			d.needs(d.options.Beside != nil, "Options.Beside is nil")
 			watchers := []*watcher{d.watch(), d.beside().watch()}
 			if d.options.Reopen != nil {
@@ -97,13 +101,16 @@ func optionalRules() []rule {
 				d.ErrorIf(calls >= 10*rounds, "called %d times in %d rounds", calls, rounds)
 			}
 		}),
-		withTwo("owners", "Each opening has a name of at most 30 letters and digits, and lives until it is closed.", func(d, other *db) {
+	withTwo("owners", "Each opening has a name of at most 30 letters and digits, and lives until it is closed.",
+		func(d, other *db) {
 			o, beside := offered[harvest.Owners](d.tester, d.Store), offered[harvest.Owners](d.tester, other.Store)
 			name := o.Owner()
-			d.FatalIf(!ownerName.MatchString(name) || name != o.Owner(), "Owner: got %q and %q, want at most 30 letters and digits", name, o.Owner())
+			d.FatalIf(!ownerName.MatchString(name) || name != o.Owner(),
+				"Owner: got %q and %q, want at most 30 letters and digits", name, o.Owner())
 			d.ErrorIf(d != other && name != "" && name == beside.Owner(), "two openings have the Owner %q", name)
 			for range 2 {
-				d.ErrorIf(o.Dead("") || beside.Dead("") || o.Dead(name) || o.Dead(beside.Owner()) || beside.Dead(name), "Dead of a living owner, or of none")
+				d.ErrorIf(o.Dead("") || beside.Dead("") || o.Dead(name) || o.Dead(beside.Owner()) || beside.Dead(name),
+					"Dead of a living owner, or of none")
 				o.Dead("unknown")
 				o.Dead("../" + name)
 			}
@@ -116,7 +123,9 @@ func optionalRules() []rule {
 				openings[i], _ = reopened(old, old)
 				for _, by := range openings {
 					dead := by.Store.(harvest.Owners).Dead
-					d.ErrorIf(slices.ContainsFunc(ended, func(name string) bool { return !dead(name) }), "Dead is false of an owner that has ended")
+					for _, name := range ended {
+						d.ErrorIf(!dead(name), "Dead is false of an owner that has ended")
+					}
 					for _, living := range openings {
 						name := living.Store.(harvest.Owners).Owner()
 						d.ErrorIf(dead(name) || slices.Contains(ended, name), "the next owner is dead, or has the same name")
@@ -124,7 +133,6 @@ func optionalRules() []rule {
 				}
 			}
 		}),
-	}
 }
 
 // A watcher is an opening whose Watch is called.

@@ -10,32 +10,33 @@ import (
 	"github.com/websync-go/websync/internal/testing/racing"
 )
 
-func pairRules() []rule {
-	return []rule{
-		withDB("values", "A value has from one byte to several megabytes of all values, and any other one replaces it.", func(d *db) {
-			odd := pairs{"a": "\x00", "b": "\x00\x00", "c": " \n", "d": "\xff", "e": "a\x00"}
-			d.set(odd)
-			d.holds(odd)
-			d.set(pairs{"a": "", "b": "", "c": "", "d": "", "e": ""})
-			sizes := []int{1, 2, 255, 256, 999, 1000, 1001, 4096, 65_535, 65_536, 70_000, 5 << 20}
-			if racing.Few() {
-				sizes[len(sizes)-1] = 1 << 20
-			}
-			want := pairs{}
-			for round := range sizes {
-				for i := range sizes {
-					if size := sizes[(i+round)%len(sizes)]; size < 1<<20 || round%4 == 0 {
-						want[fmt.Sprint("v", i)] = pattern(size, i+round)
-						want["v"+strings.Repeat(fmt.Sprint(i), 1500)] = pattern(size, i)
-					}
+var pairRules = []rule{
+	withDB("values", "A value has from one byte to several megabytes of all values, and any other one replaces it.", func(d *db) {
+		odd := pairs{"a": "\x00", "b": "\x00\x00", "c": " \n", "d": "\xff", "e": "a\x00"}
+		d.set(odd)
+		d.holds(odd)
+		d.set(pairs{"a": "", "b": "", "c": "", "d": "", "e": ""})
+		sizes := []int{1, 2, 255, 256, 999, 1000, 1001, 4096, 65_535, 65_536, 70_000, 5 << 20}
+		if racing.Few() {
+			sizes[len(sizes)-1] = 1 << 20
+		}
+		want := pairs{}
+		for round := range sizes {
+			for i := range sizes {
+				if size := sizes[(i+round)%len(sizes)]; size < 1<<20 || round%4 == 0 {
+					want[fmt.Sprint("v", i)] = pattern(size, i+round)
+					want["v"+strings.Repeat(fmt.Sprint(i), 1500)] = pattern(size, i)
 				}
-				d.set(want)
-				d.holds(want)
 			}
-			d, _ = reopened(d, d)
+			d.set(want)
 			d.holds(want)
-		}),
-		withDB("bounds", "A key has up to 5,000 bytes of all values. Scan yields each key from <= key < to, in order of the bytes, and nothing if from is not less than to.", func(d *db) {
+		}
+		d, _ = reopened(d, d)
+		d.holds(want)
+	}),
+	withDB("bounds", "A key has up to 5,000 bytes of all values. Scan yields each key from <= key < to, in order of the "+
+		"bytes, and nothing if from is not less than to.",
+		func(d *db) {
 			want := oddPairs()
 			d.set(want)
 			d.view(func(t *tx) {
@@ -49,46 +50,45 @@ func pairRules() []rule {
 				}
 			})
 		}),
-		withDB("many", "Scan yields thousands of keys, or as many as its function takes, and none that is deleted.", func(d *db) {
-			want := manyPairs()
-			d.set(want)
-			d.Is(d.tryUpdate(d.Ctx, func(t *tx) {
-				for k := range want {
-					t.set(k, "failed")
-				}
-				t.fail(d.tryView(d.Ctx, func(t *tx) { t.pages(want, 100) }))
-				t.fail(errTest)
-			}), errTest, "an Update that fails")
-			d.view(func(t *tx) { t.pages(want, 100) })
-			for _, left := range []int{3000, 0} {
-				gone := pairs{}
-				for i, k := range want.keys() {
-					if i*7%len(want) >= left {
-						gone[k] = ""
-					}
-				}
-				d.set(gone)
-				maps.DeleteFunc(want, func(k, _ string) bool { _, is := gone[k]; return is })
-				d.holds(want)
+	withDB("many", "Scan yields thousands of keys, or as many as its function takes, and none that is deleted.", func(d *db) {
+		want := manyPairs()
+		d.set(want)
+		d.Is(d.tryUpdate(d.Ctx, func(t *tx) {
+			for k := range want {
+				t.set(k, "failed")
 			}
-			d.set(manyPairs())
-			d, _ = reopened(d, d)
-			d.update(func(t *tx) { t.pages(manyPairs(), 1) })
-		}),
-		withDB("expected", "Scan yields the same keys, whatever number of them is expected.", func(d *db) {
-			want := manyPairs().in("m0", "m1")
-			d.set(want)
-			check := func(t *tx) {
-				for _, n := range []int{1, 7, len(want) - 1, len(want), 2048, 1 << 40} {
-					for _, most := range []int{1, 8, all} {
-						t.scans(least, greatest, n, most, want, nil)
-					}
+			t.fail(d.tryView(d.Ctx, func(t *tx) { t.pages(want, 100) }))
+			t.fail(errTest)
+		}), errTest, "an Update that fails")
+		d.view(func(t *tx) { t.pages(want, 100) })
+		for _, left := range []int{3000, 0} {
+			gone := pairs{}
+			for i, k := range want.keys() {
+				if i*7%len(want) >= left {
+					gone[k] = ""
 				}
 			}
-			d.view(check)
-			d.update(check)
-		}),
-	}
+			d.set(gone)
+			maps.DeleteFunc(want, func(k, _ string) bool { _, is := gone[k]; return is })
+			d.holds(want)
+		}
+		d.set(manyPairs())
+		d, _ = reopened(d, d)
+		d.update(func(t *tx) { t.pages(manyPairs(), 1) })
+	}),
+	withDB("expected", "Scan yields the same keys, whatever number of them is expected.", func(d *db) {
+		want := manyPairs().in("m0", "m1")
+		d.set(want)
+		check := func(t *tx) {
+			for _, n := range []int{1, 7, len(want) - 1, len(want), 2048, 1 << 40} {
+				for _, most := range []int{1, 8, all} {
+					t.scans(least, greatest, n, most, want, nil)
+				}
+			}
+		}
+		d.view(check)
+		d.update(check)
+	}),
 }
 
 func oddPairs() pairs {

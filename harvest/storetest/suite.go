@@ -44,11 +44,11 @@ type (
 
 func cases() []suite.Case[Options] {
 	return suite.Cases(newTester,
-		topic{Name: "pairs", Rules: pairRules()},
-		topic{Name: "update", Rules: updateRules()},
-		topic{Name: "optional", Rules: optionalRules()},
-		topic{Name: "blobs", Rules: blobRules()},
-		topic{Name: "harvest", Rules: harvestRules()},
+		topic{Name: "pairs", Rules: pairRules},
+		topic{Name: "update", Rules: updateRules},
+		topic{Name: "optional", Rules: optionalRules},
+		topic{Name: "blobs", Rules: blobRules},
+		topic{Name: "harvest", Rules: harvestRules},
 	)
 }
 

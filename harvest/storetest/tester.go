@@ -290,8 +290,10 @@ func logKey(generation, n uint64) string {
 
 // oddKeys are keys of all sorts, in their order.
 var oddKeys = sync.OnceValue(func() []string {
-	keys := []string{"\x00", "\x00\x00", "\x00\x01", "\x01", " ", "10", "9", "A", "B", "a", "a\x00", "a\x00b", "a ", "a\xcc\x8a", "a\xff", "aa",
-		"b", "k\xff\xff", "m", "\x7f", "\x80", "\xc3\xa5", "\xfe\xff", "\xff", "\xff\x00", "\xff\xff"}
+	keys := []string{
+		"\x00", "\x00\x00", "\x00\x01", "\x01", " ", "10", "9", "A", "B", "a", "a\x00", "a\x00b", "a ", "a\xcc\x8a",
+		"a\xff", "aa", "b", "k\xff\xff", "m", "\x7f", "\x80", "\xc3\xa5", "\xfe\xff", "\xff", "\xff\x00", "\xff\xff",
+	}
 	for _, n := range []int{255, 256, 1024, 2600, 2601, 2704, 4096, maxKey} {
 		long := strings.Repeat("k", n-1)
 		keys = append(keys, long+"\x00", long+"1", long+"\xff", "\xff"+strings.Repeat("\x00", n-1))
