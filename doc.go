@@ -44,8 +44,7 @@
 //   - harvest/dirsource: a directory as a Source
 //   - harvest/discover: what a URL offers, and by which protocol
 //   - harvest/schedule: many sources, each when it is due
-//   - harvest/runreport: what runs did, as a page of HTML
-//   - harvest/status: what the sources of a Store do, as a page that is served
+//   - harvest/status: what runs did, as a page of a program and one that is served
 //   - harvest/otelhooks: runs as traces and metrics of OpenTelemetry, a module of its own
 //   - harvest/notify: WebSub subscriptions and pings that trigger a run
 //   - harvest/riverjobs: sources spread over machines by a queue, a module of its own

@@ -52,7 +52,7 @@ func TestReportAlways(t *testing.T) {
 		"audit":    {"-audit -store mem " + w.URL + "/good.xml", exitLeft, []string{"Not in step: 12 differences. Nothing was written."}},
 		"no list":  {"-store mem " + w.URL + "/none.xml", exitFailed, []string{"Not harvested to the end", "404 Not Found", "Mend what the error names"}},
 		"login":    {"-store mem " + w.URL + "/login.xml", exitFailed, []string{"Not harvested to the end", "Give the URL of a sitemap"}},
-		"two":      {"-store mem " + w.URL + "/good.xml " + w.URL + "/none.xml", exitFailed, []string{"Not in step: 1 of 2 sources.", w.URL + "/none.xml"}},
+		"two":      {"-store mem " + w.URL + "/good.xml " + w.URL + "/none.xml", exitFailed, []string{"2 sources: 1 failed, 1 in step.", w.URL + "/none.xml"}},
 		"no store": {"-store sqlite:" + noStore + " " + w.URL + "/good.xml", exitFailed, []string{"Nothing was harvested.", "store: "}},
 		"usage":    {"-max-delete x " + w.URL + "/good.xml", exitFailed, []string{"Nothing was harvested.", `invalid value "x" for flag -max-delete`}},
 	} {

@@ -16,7 +16,7 @@ import (
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/examples/internal/protocols"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/runreport"
+	runstatus "github.com/websync-go/websync/harvest/status"
 	"github.com/websync-go/websync/internal/page"
 )
 
@@ -242,8 +242,8 @@ func about(f harvest.Failure) string {
 }
 
 // run returns r for the page.
-func (r *result) run() runreport.Run {
-	run := runreport.Run{Report: r.Report, Interrupted: r.interrupted, Lasts: r.lasts}
+func (r *result) run() runstatus.Result {
+	run := runstatus.Result{Report: r.Report, Interrupted: r.interrupted, Lasts: r.lasts}
 	if r.Error != "" {
 		run.Err = errors.New(r.Error)
 	}

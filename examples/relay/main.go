@@ -22,7 +22,6 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/notify"
-	"github.com/websync-go/websync/harvest/runreport"
 	"github.com/websync-go/websync/harvest/schedule"
 	"github.com/websync-go/websync/harvest/status"
 	"github.com/websync-go/websync/harvest/union"
@@ -112,7 +111,7 @@ func (p *program) relay(ctx context.Context, spec cli.Store, store *harvest.Cata
 		Concurrency: p.Concurrency,
 		Log:         p.logger(slog.LevelError), // Ended reports the runs
 		Ended: func(source harvest.Source, report *harvest.Report, err error) {
-			p.ended(source, &runreport.Run{Report: report, Err: err, Interrupted: cli.Interrupted(ctx, err), Lasts: spec.Kind != "mem"})
+			p.ended(source, &status.Result{Report: report, Err: err, Interrupted: cli.Interrupted(ctx, err), Lasts: spec.Kind != "mem"})
 		},
 	}
 	return p.serve(ctx)
@@ -244,7 +243,7 @@ func (p *program) makePingers() {
 }
 
 // ended reports a run, and notifies readers of its changes.
-func (p *program) ended(source harvest.Source, run *runreport.Run) {
+func (p *program) ended(source harvest.Source, run *status.Result) {
 	p.page.Add(*run)
 	p.page.Refresh()
 	changed := run.Report.Created+run.Report.Updated+run.Report.Deleted > 0
@@ -253,7 +252,7 @@ func (p *program) ended(source harvest.Source, run *runreport.Run) {
 			pinger.Notify()
 		}
 	}
-	if changed || run.State() != runreport.InStep {
+	if changed || run.State() != status.InStep {
 		p.complain(cli.DescribeRun(source.Key(), run))
 	}
 	if errors.Is(run.Err, websync.ErrNotDocument) {

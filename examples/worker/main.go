@@ -25,7 +25,6 @@ import (
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/pgstore"
 	"github.com/websync-go/websync/harvest/riverjobs"
-	"github.com/websync-go/websync/harvest/runreport"
 	"github.com/websync-go/websync/harvest/status"
 )
 
@@ -221,7 +220,8 @@ func (p *program) source(ctx context.Context, a riverjobs.Args) (harvest.Source,
 
 // ended reports a slice.
 func (p *program) ended(args riverjobs.Args, report *harvest.Report, err error) {
-	run := &runreport.Run{Report: report, Err: err, Interrupted: errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled), Lasts: true}
+	interrupted := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+	run := &status.Result{Report: report, Err: err, Interrupted: interrupted, Lasts: true}
 	p.say(cli.DescribeRun(args.Key, run))
 	if errors.Is(err, websync.ErrNotDocument) {
 		p.opener.Doubt(context.Background(), targetOf(args))

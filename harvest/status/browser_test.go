@@ -20,3 +20,17 @@ func TestPagesInABrowser(t *testing.T) {
 		})
 	}
 }
+
+func TestSummaryInABrowser(t *testing.T) {
+	for name, tell := range map[string]func(*telling){"nothing": func(*telling) {}, "three": (*telling).tell} {
+		t.Run(name, func(t *testing.T) {
+			var html []byte
+			synctest.Test(t, func(t *testing.T) {
+				s := newTelling()
+				tell(s)
+				html = s.html(t)
+			})
+			browser.Readable(t, name, html)
+		})
+	}
+}

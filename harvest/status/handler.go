@@ -119,7 +119,7 @@ func (h *Handler) answers(ctx context.Context) (page, twin answer, err error) {
 		return page, twin, err
 	}
 	var html bytes.Buffer
-	if err := pageTemplate.Execute(&html, newView(s)); err != nil {
+	if err := statusTemplate.Execute(&html, newView(s)); err != nil {
 		return page, twin, fmt.Errorf("status: %w", err)
 	}
 	data, err := json.MarshalIndent(s, "", "\t")

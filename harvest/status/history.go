@@ -11,18 +11,16 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/page"
 )
 
 // How much of each source is kept.
 const (
-	maxRuns   = 30
-	maxDays   = 30
-	maxHours  = 48
-	maxHosts  = 8
-	maxCodes  = 20 // different statuses a day
-	maxGoing  = 8
-	maxErrors = 3 // of a run
+	maxRuns  = 30
+	maxDays  = 30
+	maxHours = 48
+	maxHosts = 8
+	maxCodes = 20 // different statuses a day
+	maxGoing = 8
 )
 
 // A history is what the State keeps of a source.
@@ -32,44 +30,6 @@ type history struct {
 	Days   []Day            `json:"days,omitempty"`  // likewise
 	Hosts  []Host           `json:"hosts,omitempty"`
 	Going  map[string]Going `json:"going,omitempty"` // by run
-}
-
-// A Run is a run that has ended, or several in a row that found nothing to do.
-type Run struct {
-	Started time.Time `json:"started"` // of several, the first
-	Ended   time.Time `json:"ended"`   // of several, the last
-	Count   int64     `json:"count"`   // of runs
-
-	// State is "in step", "not in step", "interrupted" or "failed", Verdict a sentence
-	// about it.
-	State   string `json:"state"`
-	Verdict string `json:"verdict"`
-	// Errors are the error that ended the run, the hosts that it left alone, and the first
-	// problems and failures, at most three; Guard is what was withheld, and why.
-	Errors []string `json:"errors,omitempty"`
-	Guard  string   `json:"guard,omitempty"`
-
-	Listed   int64 `json:"listed"`
-	Created  int64 `json:"created"`
-	Updated  int64 `json:"updated"`
-	Deleted  int64 `json:"deleted"`
-	Failed   int64 `json:"failed"`
-	Withheld int64 `json:"withheld"`
-	Requests int64 `json:"requests"`
-	Bytes    int64 `json:"bytes"`
-	// Left are the tasks after the run.
-	Left Tasks `json:"left"`
-}
-
-// Tasks counts the tasks of a source.
-type Tasks struct {
-	Waiting  int64 `json:"waiting"`
-	Parked   int64 `json:"parked"`
-	Gone     int64 `json:"gone"`
-	Withheld int64 `json:"withheld"`
-	// held as their server sends them, and asked for again later; a source is in step
-	// with them
-	Lagging int64 `json:"lagging"`
 }
 
 // A Day counts what happened on one day, by UTC.
@@ -93,8 +53,8 @@ type Hour struct {
 	Start time.Time `json:"start"`
 	// Requests are those with a status of 2xx, 3xx, 4xx and 5xx, and those without an
 	// answer.
-	Requests [page.NumStatuses]int64 `json:"requests"`
-	Seconds  float64                 `json:"seconds"` // that they took
+	Requests [numStatuses]int64 `json:"requests"`
+	Seconds  float64            `json:"seconds"` // that they took
 }
 
 // Going is a run that goes on, or whose process was ended.
@@ -117,21 +77,14 @@ func (g *Going) isSilent(now time.Time) bool { return now.Sub(g.Seen) >= silence
 func (h *history) add(r Run) {
 	if n := len(h.Runs); n > 0 && r.isIdle() && h.Runs[n-1].isIdle() {
 		last := &h.Runs[n-1]
+		r.add(last)
 		r.Started, r.Count = last.Started, last.Count+r.Count
-		r.Requests, r.Bytes, r.Listed = r.Requests+last.Requests, r.Bytes+last.Bytes, r.Listed+last.Listed
 		*last = r
 		return
 	}
 	h.Runs = append(h.Runs, r)
 	h.Runs = h.Runs[max(0, len(h.Runs)-maxRuns):]
 }
-
-// isIdle reports whether a run found nothing to do.
-func (r *Run) isIdle() bool {
-	return r.State == inStep && r.Created+r.Updated+r.Deleted+r.Failed+r.Withheld == 0 && len(r.Errors) == 0
-}
-
-const inStep = "in step"
 
 // addDay adds the counts of a day.
 func (h *history) addDay(d Day) { h.Days = addDay(h.Days, d) }

@@ -8,13 +8,11 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/runreport"
 	"github.com/websync-go/websync/internal/page"
 	"github.com/websync-go/websync/internal/survive"
 )
@@ -51,13 +49,13 @@ type activeRun struct {
 	began    time.Time
 	noted    time.Time
 	wire     bool // the Fetcher reports its requests
-	attempts traffic
-	requests traffic
+	attempts tally
+	requests tally
 	days     map[string]*Day
 }
 
-// traffic counts requests by day and status, and by host and hour.
-type traffic struct {
+// A tally counts requests by day and status, and by host and hour.
+type tally struct {
 	days  map[string]map[int]int64
 	hours map[hourOf]*Hour
 }
@@ -68,7 +66,7 @@ type hourOf struct {
 	start time.Time
 }
 
-func (t *traffic) add(a *harvest.AttemptInfo, now time.Time) {
+func (t *tally) add(a *harvest.AttemptInfo, now time.Time) {
 	if t.days == nil {
 		t.days, t.hours = map[string]map[int]int64{}, map[hourOf]*Hour{}
 	}
@@ -91,7 +89,7 @@ func (t *traffic) add(a *harvest.AttemptInfo, now time.Time) {
 		hour = &Hour{Start: of.start}
 		t.hours[of] = hour
 	}
-	hour.Requests[page.StatusClass(status)]++
+	hour.Requests[statusClass(status)]++
 	hour.Seconds += a.Duration.Seconds()
 }
 
@@ -229,7 +227,7 @@ func (r *Recorder) end(ctx context.Context, report *harvest.Report, err error) {
 	if report.Dry || errors.Is(err, harvest.ErrHeld) {
 		return // nothing is to be written, or another process runs the source
 	}
-	ended := newRun(report, err, ctx.Err() != nil)
+	ended := newRun(&Result{Report: report, Err: err, Interrupted: err != nil && ctx.Err() != nil, Lasts: true})
 	r.note(run.ending, run, func(h *history) {
 		maps.DeleteFunc(h.Going, func(name string, g Going) bool { return name == run.name || g.isSilent(ended.Started) })
 		if report.Latest.After(h.Latest) {
@@ -246,7 +244,7 @@ func (r *Recorder) Opened(ctx context.Context, url string, keys []string, err er
 		err = r.opened(ctx, url, keys)
 	} else {
 		now := time.Now()
-		failed := newRun(&harvest.Report{Source: url, Started: now, Ended: now}, err, false)
+		failed := newRun(&Result{Report: &harvest.Report{Source: url, Started: now, Ended: now}, Err: err})
 		if err = update(ctx, r.State, historyKey(url), func(h *history) { h.add(failed) }); err == nil {
 			err = r.list(ctx, url)
 		}
@@ -291,7 +289,7 @@ func (r *Recorder) note(ctx context.Context, run *activeRun, f func(*history)) {
 		run.day(date).Requests = statuses
 	}
 	days := run.days
-	run.days, run.attempts, run.requests = map[string]*Day{}, traffic{}, traffic{}
+	run.days, run.attempts, run.requests = map[string]*Day{}, tally{}, tally{}
 	run.mu.Unlock()
 	err := update(ctx, r.State, historyKey(run.source), func(h *history) {
 		for _, d := range days {
@@ -327,43 +325,4 @@ func (r *Recorder) list(ctx context.Context, source string) error {
 		r.listed[source] = true
 	}
 	return err
-}
-
-// newRun returns what is kept of a run that has ended.
-func newRun(report *harvest.Report, err error, interrupted bool) Run {
-	r := runreport.Run{Report: report, Err: err, Interrupted: err != nil && interrupted, Lasts: true}
-	run := Run{
-		Started: report.Started.UTC(), Ended: report.Ended.UTC(), Count: 1,
-		State: stateNames[r.State()], Verdict: r.Verdict(),
-		Listed: report.Events, Created: report.Created, Updated: report.Updated, Deleted: report.Deleted,
-		Failed: report.Failed, Withheld: report.Withheld, Bytes: report.Bytes,
-		Left: Tasks{Waiting: report.Left.Waiting, Parked: report.Left.Parked, Gone: report.Left.Gone, Withheld: report.Left.Withheld, Lagging: report.Left.Lagging},
-	}
-	for _, n := range report.Requests {
-		run.Requests += n
-	}
-	note := func(text string) {
-		if text = page.Shown(text); len(run.Errors) < maxErrors && !slices.Contains(run.Errors, text) {
-			run.Errors = append(run.Errors, text)
-		}
-	}
-	if err != nil {
-		note(strings.TrimPrefix(err.Error(), "harvest: "))
-	}
-	for _, e := range report.LeftAlone {
-		note(e.Error())
-	}
-	for _, failures := range [][]harvest.Failure{report.Problems, report.Failures} {
-		for _, f := range failures {
-			note(f.Error)
-		}
-	}
-	if report.Guard != nil {
-		run.Guard = page.Shown(report.Guard.Sentence())
-	}
-	return run
-}
-
-var stateNames = map[runreport.State]string{
-	runreport.InStep: inStep, runreport.NotInStep: "not in step", runreport.Interrupted: "interrupted", runreport.Failed: "failed",
 }

@@ -3,7 +3,6 @@ package status
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -22,7 +21,7 @@ const (
 	maxTasks         = 2000 // likewise, of all sources
 	maxShown         = 500  // sources
 	maxGroups        = 20   // of tasks
-	maxExamples      = 3
+	maxTaskExamples  = 3
 	maxHostsShown    = 30
 )
 
@@ -58,7 +57,7 @@ type Source struct {
 
 	// State is that of the last run, "running", or "never run"; Class is that of the
 	// page: "pass", "warn", "fail" or "none".
-	State string `json:"state"`
+	State State  `json:"state"`
 	Class string `json:"class"`
 
 	// Latest is the latest time that the publisher has stated, Lag the seconds since. If
@@ -231,7 +230,7 @@ func (c *Tasks) atLeast(o Tasks) {
 
 // explain counts a task by its reason.
 func (b *builder) explain(t *harvest.Task, kind string) {
-	text := reasonOf(t)
+	text := taskReason(t)
 	key := kind + "\x00" + text
 	r := b.byReason[key]
 	if r == nil {
@@ -239,13 +238,13 @@ func (b *builder) explain(t *harvest.Task, kind string) {
 		b.byReason[key] = r
 	}
 	r.Tasks++
-	if len(r.Examples) < maxExamples {
+	if len(r.Examples) < maxTaskExamples {
 		r.Examples = append(r.Examples, page.Shown(t.Resource.ID))
 	}
 }
 
-// reasonOf returns the reason of a task, without what differs from one task to the next.
-func reasonOf(t *harvest.Task) string {
+// taskReason returns the reason of a task, without what differs from one task to the next.
+func taskReason(t *harvest.Task) string {
 	text := page.Shown(t.Error)
 	switch {
 	case t.Kind == harvest.TaskWithheld: // whose text has the numbers that matter
@@ -259,7 +258,7 @@ func reasonOf(t *harvest.Task) string {
 	for i, word := range words {
 		status, err := strconv.Atoi(word)
 		if name := http.StatusText(status); err == nil && name != "" && strings.HasPrefix(strings.Join(words[i+1:], " "), name) {
-			return "the server answered with status " + page.StatusName(status)
+			return answeredWith(status)
 		}
 	}
 	return page.Shape(text)
@@ -267,30 +266,31 @@ func reasonOf(t *harvest.Task) string {
 
 // judge sets the state and the class.
 func (s *Source) judge(now time.Time) {
-	s.State, s.Class = "never run", "none"
+	s.State = neverRun
 	if len(s.Runs) > 0 {
 		s.State = s.Runs[0].State
-		s.Class = map[string]string{inStep: "pass", "failed": "fail"}[s.State]
-		s.Class = cmp.Or(s.Class, "warn")
 	}
-	if s.Class == "pass" && s.Tasks.Waiting+s.Tasks.Parked+s.Tasks.Withheld > 0 {
-		s.State, s.Class = "not in step", "warn"
+	if s.State == InStep && s.Tasks.open() > 0 {
+		s.State = NotInStep
 	}
-	for _, g := range s.Going {
-		if !g.isSilent(now) {
-			s.State = "running"
-		}
+	s.Class = s.State.class()
+	if slices.ContainsFunc(s.Going, func(g Going) bool { return !g.isSilent(now) }) {
+		s.State = running
 	}
 }
 
 // urgency is greater for a source that needs attention more.
 func (s *Source) urgency() int {
-	return map[string]int{"fail": 3, "warn": 2, "none": 1}[s.Class]
+	return map[string]int{fail: 3, warn: 2, none: 1}[s.Class]
 }
 
 // finish sums up and orders what was added.
 func (b *builder) finish() {
-	b.judge()
+	by := map[string]int64{}
+	for i := range b.Sources {
+		by[b.Sources[i].Class]++
+	}
+	b.Verdict, b.State = sumUp(by)
 	slices.SortStableFunc(b.Sources, func(x, y Source) int { return cmp.Or(y.urgency()-x.urgency(), cmp.Compare(x.Name, y.Name)) })
 	shown := min(len(b.Sources), maxShown)
 	b.More = int64(len(b.Sources) - shown)
@@ -317,40 +317,5 @@ func (b *builder) finish() {
 	b.Statuses = []StatusCount{}
 	for _, status := range slices.Sorted(maps.Keys(counts)) {
 		b.Statuses = append(b.Statuses, StatusCount{status, counts[status]})
-	}
-}
-
-// judge sets the state and the verdict of all.
-func (b *builder) judge() {
-	by := map[string]int{}
-	for i := range b.Sources {
-		by[b.Sources[i].Class]++
-	}
-	n, pass := len(b.Sources), by["pass"]
-	switch {
-	case by["fail"] > 0:
-		b.State = "fail"
-	case by["warn"] > 0:
-		b.State = "warn"
-	case n == 0 || pass == 0:
-		b.State = "none"
-	default:
-		b.State = "pass"
-	}
-	switch {
-	case n == 0:
-		b.Verdict = "There are no sources yet."
-	case pass == n && n == 1:
-		b.Verdict = "The source is in step."
-	case pass == n:
-		b.Verdict = "All " + page.Number(int64(n)) + " sources are in step."
-	default:
-		var parts []string
-		for _, p := range []struct{ class, text string }{{"fail", "failed"}, {"warn", "not in step"}, {"none", "never run"}, {"pass", "in step"}} {
-			if by[p.class] > 0 {
-				parts = append(parts, fmt.Sprintf("%s %s", page.Number(int64(by[p.class])), p.text))
-			}
-		}
-		b.Verdict = page.Plural(int64(n), "source", "sources") + ": " + strings.Join(parts, ", ") + "."
 	}
 }

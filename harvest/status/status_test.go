@@ -88,7 +88,7 @@ func TestTwin(t *testing.T) {
 			has(page.Number(r.Tasks), "×", r.Text)
 		}
 		for _, c := range status.Statuses {
-			has(page.StatusName(c.Status), page.Number(c.Requests))
+			has(statusName(c.Status), page.Number(c.Requests))
 		}
 		var created int64
 		for _, d := range status.Days {
@@ -106,7 +106,7 @@ func TestStates(t *testing.T) {
 		s.tell()
 		states := map[string]string{}
 		for _, src := range s.status().Sources {
-			states[src.Name] = src.State + " " + src.Class
+			states[src.Name] = string(src.State) + " " + src.Class
 		}
 		assert.Equal(t, map[string]string{
 			laws: "in step pass", library: "running pass", journal: "not in step warn", "https://archive.example/oai/feed.atom?token=xxxxx": "failed fail",
@@ -116,7 +116,7 @@ func TestStates(t *testing.T) {
 
 		time.Sleep(2 * time.Hour)
 		for _, src := range s.status().Sources {
-			assert.NotEqual(t, "running", src.State, "it gives no sign")
+			assert.NotEqual(t, running, src.State, "it gives no sign")
 		}
 		assert.Contains(t, text(s.html()), "its process may have ended")
 		s.run(&harvest.Report{Source: library, Complete: true}, nil, time.Minute, "")
@@ -145,7 +145,7 @@ func TestLaggingTasks(t *testing.T) {
 		status := s.status()
 		require.Len(t, status.Sources, 1)
 		src := status.Sources[0]
-		assert.Equal(t, "in step", src.State)
+		assert.Equal(t, InStep, src.State)
 		assert.Equal(t, "pass", src.Class)
 		assert.Equal(t, Tasks{Lagging: 1}, src.Tasks)
 		assert.Equal(t, Tasks{Lagging: 1}, src.Runs[0].Left)
@@ -279,8 +279,8 @@ func TestHugeNumbers(t *testing.T) {
 		s.set("a", func(h *history) {
 			h.Latest = time.Date(1, 1, 2, 0, 0, 0, 0, time.UTC)
 			h.Days = []Day{{Date: dateOf(time.Now()), Created: big, Requests: map[int]int64{200: big, 0: 1}}}
-			h.Hosts = []Host{{Name: "h", Hours: []Hour{{Start: time.Now().Truncate(time.Hour), Requests: [page.NumStatuses]int64{big, 1}, Seconds: math.MaxFloat64}}}}
-			h.Runs = []Run{{Started: time.Now().Add(-time.Hour), Ended: time.Now(), Count: big, State: inStep, Listed: big, Created: big, Bytes: big, Left: Tasks{Waiting: big}}}
+			h.Hosts = []Host{{Name: "h", Hours: []Hour{{Start: time.Now().Truncate(time.Hour), Requests: [numStatuses]int64{big, 1}, Seconds: math.MaxFloat64}}}}
+			h.Runs = []Run{{Started: time.Now().Add(-time.Hour), Ended: time.Now(), Count: big, State: InStep, Listed: big, Created: big, Bytes: big, Left: Tasks{Waiting: big}}}
 		})
 		html := s.html()
 		assert.Contains(t, html, "1,152,921,504,606,846,976")
@@ -296,10 +296,10 @@ func TestTimesInTheFuture(t *testing.T) {
 		ahead := time.Now().Add(3 * time.Hour)
 		s.set("a", func(h *history) {
 			h.Latest = ahead
-			h.Runs = []Run{{Started: ahead, Ended: ahead.Add(time.Minute), Count: 1, State: inStep}}
+			h.Runs = []Run{{Started: ahead, Ended: ahead.Add(time.Minute), Count: 1, State: InStep}}
 			h.Going = map[string]Going{"x": {Started: ahead, Seen: ahead}}
 			h.Days = []Day{{Date: "9999-12-31", Created: 5}}
-			h.Hosts = []Host{{Name: "h", Hours: []Hour{{Start: ahead.Truncate(time.Hour), Requests: [page.NumStatuses]int64{1}}, {Start: ahead.AddDate(9, 0, 0), Requests: [page.NumStatuses]int64{1}}}}}
+			h.Hosts = []Host{{Name: "h", Hours: []Hour{{Start: ahead.Truncate(time.Hour), Requests: [numStatuses]int64{1}}, {Start: ahead.AddDate(9, 0, 0), Requests: [numStatuses]int64{1}}}}}
 		})
 		status := s.status()
 		assert.Zero(t, status.Sources[0].Lag)
@@ -424,12 +424,12 @@ func TestRecorder(t *testing.T) {
 		time.Sleep(time.Minute)
 		status := s.status()
 		require.Len(t, status.Sources, 1)
-		assert.Equal(t, "running", status.Sources[0].State)
+		assert.Equal(t, running, status.Sources[0].State)
 		assert.True(t, began.Equal(status.Sources[0].Going[0].Started))
 		require.NoError(t, <-ended)
 
 		src := s.status().Sources[0]
-		assert.Equal(t, inStep, src.State)
+		assert.Equal(t, InStep, src.State)
 		assert.Empty(t, src.Going)
 		require.Len(t, src.Runs, 1)
 		assert.Equal(t, "In step: the store has what the source lists.", src.Runs[0].Verdict)
@@ -618,7 +618,7 @@ func TestOpened(t *testing.T) {
 			s.rec.Opened(t.Context(), url, keys, err)
 			var names []string
 			for _, src := range s.status().Sources {
-				names = append(names, src.Name+": "+src.State)
+				names = append(names, src.Name+": "+string(src.State))
 			}
 			return names
 		}

@@ -18,21 +18,24 @@ import (
 var (
 	//go:embed style.css
 	style string
-	//go:embed chart.css
-	chartStyle string
-	//go:embed parts.html
-	parts string
+	//go:embed head.html
+	head string
 )
 
-// New returns a template that can use the functions style, chartStyle, plural, number,
-// bytes, duration and shown, and the templates head, of a title, which ends inside the
-// style sheet, and chart, of a [Chart].
+// New returns a template that can use the functions style, plural, number, bytes, date,
+// duration, mark and shown, and the template head, of a title, which ends inside the style
+// sheet.
 func New(name string) *template.Template {
 	return template.Must(template.New(name).Funcs(template.FuncMap{
-		"style":      func() template.CSS { return template.CSS(style) },
-		"chartStyle": func() template.CSS { return template.CSS(chartStyle) },
-		"plural":     Plural, "number": Number, "bytes": Bytes, "duration": Duration, "shown": Shown,
-	}).Parse(parts))
+		"style":  func() template.CSS { return template.CSS(style) },
+		"plural": Plural, "number": Number, "bytes": Bytes, "date": Time, "duration": Duration, "mark": Mark, "shown": Shown,
+	}).Parse(head))
+}
+
+// Mark returns the words for a class of the style sheet with a sign, so that a page does
+// not depend on colours.
+func Mark(class, words string) string {
+	return map[string]string{"pass": "✓ ", "warn": "! ", "fail": "✗ "}[class] + words
 }
 
 // Plural returns a number with the word for one thing or many.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/runreport"
+	"github.com/websync-go/websync/harvest/status"
 )
 
 // pageInterval is the time between two writings of a page during runs.
@@ -26,7 +26,7 @@ func CheckPage(file string) error {
 // A Page is the file of -report. All methods do nothing if it is nil.
 type Page struct {
 	file string
-	rec  runreport.Recorder
+	rec  status.Summary
 
 	mu    sync.Mutex
 	wrote time.Time
@@ -72,7 +72,7 @@ func (p *Page) Refresh() {
 }
 
 // Add adds a run that has ended.
-func (p *Page) Add(r runreport.Run) {
+func (p *Page) Add(r status.Result) {
 	if p != nil {
 		p.rec.Add(r)
 	}

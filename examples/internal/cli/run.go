@@ -8,7 +8,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/runreport"
+	"github.com/websync-go/websync/harvest/status"
 )
 
 // Interrupted reports whether err is that of a run which ended only because ctx did: the
@@ -19,18 +19,12 @@ func Interrupted(ctx context.Context, err error) bool {
 }
 
 // DescribeRun returns a line about a run, and one for each problem.
-func DescribeRun(key string, run *runreport.Run) string {
+func DescribeRun(key string, run *status.Result) string {
 	r := run.Report
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d created, %d updated, %d deleted. %s", websync.RedactURL(key), r.Created, r.Updated, r.Deleted, run.Verdict())
-	if run.State() == runreport.Failed {
-		fmt.Fprintf(&b, "\n  %s", OneLine(run.Err.Error()))
-	}
-	for _, f := range append(append([]harvest.Failure(nil), r.Problems...), r.Failures...) {
-		fmt.Fprintf(&b, "\n  %s", OneLine(strings.TrimPrefix(websync.RedactURL(f.ID)+": "+f.Error, ": ")))
-	}
-	for _, e := range r.LeftAlone {
-		fmt.Fprintf(&b, "\n  %s", OneLine(e.Error()))
+	for _, line := range run.Errors() {
+		fmt.Fprintf(&b, "\n  %s", OneLine(line))
 	}
 	if r.Guard != nil {
 		fmt.Fprintf(&b, "\n  %s", OneLine(r.Guard.Sentence()))

@@ -1,6 +1,7 @@
-package runreport
+package status
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -11,9 +12,10 @@ import (
 	"github.com/websync-go/websync/internal/page"
 )
 
-// A Recorder records runs for a page. The zero value is ready to use. Its methods may be
-// called from several goroutines; its fields must not change while it is in use.
-type Recorder struct {
+// A Summary records what the runs of a program did, and writes it as one HTML page. The
+// zero value is ready to use. Its methods may be called from several goroutines; its
+// fields must not change while it is in use.
+type Summary struct {
 	// Title is the heading of the page. If empty, it is "Harvest".
 	Title string
 
@@ -26,19 +28,16 @@ type Recorder struct {
 	timeline    timeline
 	requests    traffic // as Request reports them
 	attempts    traffic // as Hooks.Attempt reports them
-	outcomes    [numOutcomes]outcome
+	outcomes    [harvest.OutcomeWithheld + 1]examples
 	failures    groups
 	problems    groups
 	noAnswers   groups // why requests got no answer
 	findings    groups
 	commits     commits
-	runs        runs
+	runs        runList
 	errors      []string // outside of runs
 	hasRequests bool
 }
-
-// numOutcomes is the number of harvest.Outcome values.
-const numOutcomes = harvest.OutcomeWithheld + 1
 
 // Request records a request that a Fetcher has made: one attempt, also one for a redirect
 // or robots.txt. It fits [fetch.Client].OnAttempt. If it is never called, the page shows
@@ -46,48 +45,49 @@ const numOutcomes = harvest.OutcomeWithheld + 1
 // durations contain the waits for the host.
 //
 // [fetch.Client]: https://pkg.go.dev/github.com/websync-go/websync/harvest/fetch#Client
-func (r *Recorder) Request(_ context.Context, q harvest.AttemptInfo) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := r.now(q.Duration)
-	r.hasRequests = true
-	r.timeline.at(now).requests[page.StatusClass(q.Status)]++
-	r.timeline.spread(q.Bytes, now.Add(-q.Duration), now)
-	r.requests.add(&q)
+func (s *Summary) Request(_ context.Context, q harvest.AttemptInfo) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now(q.Duration)
+	s.hasRequests = true
+	s.timeline.at(now).requests[statusClass(q.Status)]++
+	s.timeline.spread(q.Bytes, now.Add(-q.Duration), now)
+	s.requests.add(&q)
 	if q.Status == 0 && q.Err != nil {
-		r.noAnswers.add(reasonOf(q.Err, ""), page.Shown(q.URL))
+		s.noAnswers.add(reasonOf(q.Err, ""), page.Shown(q.URL))
 	}
 }
 
 // now returns the time, and notes that something began so long ago.
-func (r *Recorder) now(ago time.Duration) time.Time {
+func (s *Summary) now(ago time.Duration) time.Time {
 	now := time.Now()
-	if began := now.Add(-ago); r.began.IsZero() {
-		r.began = began
-		r.timeline.at(began)
+	if began := now.Add(-ago); s.began.IsZero() {
+		s.began = began
+		s.timeline.at(began)
 	}
-	r.last = now
+	s.last = now
 	return now
 }
 
 // Hooks returns what a [harvest.Harvester] calls during runs. [harvest.JoinHooks] joins
 // them with others.
-func (r *Recorder) Hooks() *harvest.Hooks {
-	return &harvest.Hooks{Outcome: r.outcome, Attempt: r.attempt, Commit: r.commit, Finding: r.finding, Problem: r.problem}
+func (s *Summary) Hooks() *harvest.Hooks {
+	return &harvest.Hooks{Outcome: s.outcome, Attempt: s.attempt, Commit: s.commit, Finding: s.finding, Problem: s.problem}
 }
 
-func (r *Recorder) outcome(_, id string, o harvest.Outcome, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := r.timeline.at(r.now(0))
+// outcome records what became of an entry.
+func (s *Summary) outcome(_, id string, o harvest.Outcome, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.timeline.at(s.now(0))
 	if o != harvest.OutcomeDeferred { // which has another outcome later
 		now.entries[entryClass(o)]++
 	}
-	if o < numOutcomes {
-		r.outcomes[o].add(id)
+	if int(o) < len(s.outcomes) {
+		s.outcomes[o].add(id)
 	}
 	if err != nil && (o == harvest.OutcomeFailed || o == harvest.OutcomeParked) {
-		r.failures.add(reasonOf(err, id), page.Shown(id))
+		s.failures.add(reasonOf(err, id), page.Shown(id))
 	}
 }
 
@@ -104,39 +104,39 @@ func entryClass(o harvest.Outcome) int {
 	return entryChanged
 }
 
-func (r *Recorder) attempt(_ context.Context, a harvest.AttemptInfo) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.timeline.at(r.now(a.Duration)).attempts[page.StatusClass(a.Status)]++
-	r.attempts.add(&a)
+func (s *Summary) attempt(_ context.Context, a harvest.AttemptInfo) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timeline.at(s.now(a.Duration)).attempts[statusClass(a.Status)]++
+	s.attempts.add(&a)
 }
 
-func (r *Recorder) commit(_ context.Context, c harvest.CommitInfo) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.now(c.Duration)
-	r.commits.n++
-	r.commits.total += c.Duration
-	r.commits.longest = max(r.commits.longest, c.Duration)
+func (s *Summary) commit(_ context.Context, c harvest.CommitInfo) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now(c.Duration)
+	s.commits.n++
+	s.commits.total += c.Duration
+	s.commits.longest = max(s.commits.longest, c.Duration)
 }
 
-func (r *Recorder) finding(_ string, f websync.Finding) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.now(0)
+func (s *Summary) finding(_ string, f websync.Finding) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now(0)
 	name := f.Rule
 	if f.Section != "" {
 		name += ", " + f.Section
 	}
 	f.Rule, f.Section = "", "" // which name the group
-	r.findings.add(reason{name: page.Shown(name)}, page.Shown(f.String()))
+	s.findings.add(reason{name: page.Shown(name)}, page.Shown(f.String()))
 }
 
-func (r *Recorder) problem(_ string, err error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.now(0)
-	r.problems.add(reasonOf(err, ""), page.Shown(err.Error()))
+func (s *Summary) problem(_ string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.now(0)
+	s.problems.add(reasonOf(err, ""), page.Shown(err.Error()))
 }
 
 // traffic counts requests.
@@ -156,14 +156,14 @@ func (t *traffic) add(q *harvest.AttemptInfo) {
 	}
 	t.byStatus[status]++
 	one := host{bytes: q.Bytes, total: q.Duration, longest: q.Duration, slowest: page.Shown(q.URL)}
-	one.requests[page.StatusClass(status)] = 1
+	one.requests[statusClass(status)] = 1
 	t.all.add(&one)
-	t.hosts.at(page.Shown(either(q.Host, "no host"))).add(&one)
+	t.hosts.at(page.Shown(cmp.Or(q.Host, "no host"))).add(&one)
 }
 
 // A host counts the requests to a host.
 type host struct {
-	requests [page.NumStatuses]int64
+	requests [numStatuses]int64
 	bytes    int64
 	total    time.Duration
 	longest  time.Duration
@@ -209,15 +209,15 @@ type commits struct {
 // maxExamples is how many examples of each kind are kept.
 const maxExamples = 5
 
-// An outcome counts the entries with one outcome.
-type outcome struct {
-	n        int64
-	examples []string // ids
+// examples counts what has one outcome, and has the ids of the first.
+type examples struct {
+	n   int64
+	ids []string
 }
 
-func (o *outcome) add(id string) {
-	if o.n++; len(o.examples) < maxExamples {
-		o.examples = append(o.examples, page.Shown(id))
+func (e *examples) add(id string) {
+	if e.n++; len(e.ids) < maxExamples {
+		e.ids = append(e.ids, page.Shown(id))
 	}
 }
 

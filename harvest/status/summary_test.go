@@ -1,4 +1,4 @@
-package runreport
+package status
 
 import (
 	"bytes"
@@ -41,23 +41,23 @@ func (e *requestError) Error() string      { return "fetch: " + e.url + ": " + e
 func (e *requestError) RequestURL() string { return e.url }
 func (e *requestError) Unwrap() error      { return e.err }
 
-// A story calls a Recorder as runs do, in a bubble of synctest: its clock begins at
+// A telling calls a Summary as runs do, in a bubble of synctest: its clock begins at
 // midnight of 2000-01-01.
-type story struct {
-	rec   *Recorder
+type telling struct {
+	rec   *Summary
 	hooks *harvest.Hooks
 }
 
-func newStory() *story {
-	rec := &Recorder{Title: "Harvest of laws", Approve: "-approve", AcceptSkipped: "-accept-skipped", Recheck: "-recheck"}
-	return &story{rec, rec.Hooks()}
+func newTelling() *telling {
+	rec := &Summary{Title: "Harvest of laws", Approve: "-approve", AcceptSkipped: "-accept-skipped", Recheck: "-recheck"}
+	return &telling{rec, rec.Hooks()}
 }
 
 // hostOf returns the scheme, name and port of a URL.
 func hostOf(url string) string { return strings.Join(strings.SplitN(url, "/", 4)[:3], "/") }
 
 // get makes a request that takes a while, and returns its error.
-func (s *story) get(source, url string, status int, bytes int64, takes time.Duration) (err error) {
+func (s *telling) get(source, url string, status int, bytes int64, takes time.Duration) (err error) {
 	time.Sleep(takes)
 	switch {
 	case status == 0:
@@ -75,7 +75,7 @@ func (s *story) get(source, url string, status int, bytes int64, takes time.Dura
 }
 
 // tell tells of runs of three sources, of which one ends well.
-func (s *story) tell() {
+func (s *telling) tell() {
 	const first, second, third = "https://laws.example/sitemap.xml", "https://slow.example/feed.atom", "https://gone.example/list"
 	started := time.Now()
 	s.get(first, first, 200, 45_000, 80*time.Millisecond)
@@ -93,7 +93,7 @@ func (s *story) tell() {
 	}
 	s.hooks.Commit(context.Background(), harvest.CommitInfo{Source: first, Puts: 28, Duration: 12 * time.Millisecond})
 	s.hooks.Commit(context.Background(), harvest.CommitInfo{Source: first, Puts: 1, Duration: 4 * time.Millisecond})
-	s.rec.Add(Run{Report: &harvest.Report{
+	s.rec.Add(Result{Report: &harvest.Report{
 		Source: first, Started: started, Ended: time.Now(), Complete: true, Snapshots: 1, Events: 200,
 		Created: 8, Updated: 20, Unchanged: 172, Requests: map[int]int64{200: 29, 304: 172}, Fetched: 28, Bytes: 25_200,
 	}})
@@ -122,7 +122,7 @@ func (s *story) tell() {
 		s.hooks.Outcome(second, fmt.Sprintf("https://slow.example/old/%d", i), harvest.OutcomeWithheld, nil)
 	}
 	s.hooks.Problem(second, &websync.ParseError{Format: "atom", Document: second + "?page=2", Line: 812, Err: websync.ErrTruncated})
-	s.rec.Add(Run{Lasts: true, Report: &harvest.Report{
+	s.rec.Add(Result{Lasts: true, Report: &harvest.Report{
 		Source: second, Started: started, Ended: time.Now(), Events: 71, Created: 12, Failed: 19, Withheld: 40, Findings: 13, Skipped: 2,
 		Left: harvest.TaskCounts{Waiting: 18, Parked: 1, Withheld: 40, Next: time.Now().Add(time.Hour)}, Requests: map[int]int64{200: 13, 404: 6, 503: 6, 0: 6},
 		Fetched: 12, Bytes: 25_000, Problems: []harvest.Failure{{}}, Guard: &harvest.GuardError{Rule: "share", Message: "40 of 60 records would be deleted, more than 0.5"},
@@ -131,10 +131,10 @@ func (s *story) tell() {
 	time.Sleep(time.Minute)
 	started = time.Now()
 	err := s.get(third, third, 410, 20, 90*time.Millisecond)
-	s.rec.Add(Run{Report: &harvest.Report{Source: third, Started: started, Ended: time.Now(), Requests: map[int]int64{410: 1}}, Err: err})
+	s.rec.Add(Result{Report: &harvest.Report{Source: third, Started: started, Ended: time.Now(), Requests: map[int]int64{410: 1}}, Err: err})
 }
 
-func (s *story) html(t *testing.T) []byte {
+func (s *telling) html(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, s.rec.WriteHTML(&b))
@@ -152,22 +152,22 @@ func withoutStyle(t *testing.T, page []byte) []byte {
 }
 
 // The golden files hold all but the style sheet.
-func TestGolden(t *testing.T) {
-	for name, tell := range map[string]func(*story){
-		"nothing": func(*story) {},
-		"three":   (*story).tell,
-		"in-step": func(s *story) {
+func TestSummaryGolden(t *testing.T) {
+	for name, tell := range map[string]func(*telling){
+		"nothing": func(*telling) {},
+		"three":   (*telling).tell,
+		"in-step": func(s *telling) {
 			const source = "https://laws.example/sitemap.xml"
 			s.get(source, source, 304, 0, 80*time.Millisecond)
-			s.rec.Add(Run{Report: &harvest.Report{Source: source, Started: time.Now(), Ended: time.Now(), Complete: true, Requests: map[int]int64{304: 1}}})
+			s.rec.Add(Result{Report: &harvest.Report{Source: source, Started: time.Now(), Ended: time.Now(), Complete: true, Requests: map[int]int64{304: 1}}})
 		},
-		"no-store": func(s *story) { s.rec.Fail(errors.New("store: no space")) },
+		"no-store": func(s *telling) { s.rec.Fail(errors.New("store: no space")) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newStory()
+				s := newTelling()
 				tell(s)
-				testkit.Golden(t, "testdata/"+name+".html", withoutStyle(t, s.html(t)))
+				testkit.Golden(t, "testdata/summary-"+name+".html", withoutStyle(t, s.html(t)))
 			})
 		})
 	}
@@ -175,7 +175,7 @@ func TestGolden(t *testing.T) {
 
 func TestSecretsAreRedacted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStory()
+		s := newTelling()
 		s.tell()
 		assert.NotContains(t, string(s.html(t)), "hunter2")
 	})

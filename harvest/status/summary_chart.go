@@ -1,4 +1,4 @@
-package runreport
+package status
 
 import (
 	"fmt"
@@ -9,47 +9,48 @@ import (
 	"github.com/websync-go/websync/internal/page"
 )
 
-var entryClasses = [numEntries]page.Class{
-	{Class: "ok", Name: "changed"}, {Class: "same", Name: "unchanged"}, {Class: "withheld", Name: "withheld"}, {Class: "broken", Name: "failed or gone"},
+var entryClasses = [numEntries]countClass{
+	{"ok", "changed"}, {"same", "unchanged"}, {"withheld", "withheld"},
+	{"broken", "failed or gone"},
 }
 
-var byteClasses = [1]page.Class{{Class: "bytes", Name: "received"}}
+var byteClasses = [1]countClass{{"bytes", "received"}}
 
 // A periodView is a period in the table.
 type periodView struct {
 	From     string
-	Requests [page.NumStatuses]int64
+	Requests [numStatuses]int64
 	Entries  [numEntries]int64
 	Bytes    int64
 }
 
 // charts returns the charts, and the periods for the table.
-func (r *Recorder) charts() (all []page.Chart, table []periodView) {
+func (s *Summary) charts() (all []chart, table []periodView) {
 	requests := func(p *period) []int64 { return p.attempts[:] }
-	if r.hasRequests {
+	if s.hasRequests {
 		requests = func(p *period) []int64 { return p.requests[:] }
 	}
 	for _, c := range []struct {
 		id, title string
-		classes   []page.Class
+		classes   []countClass
 		values    func(*period) []int64
 		text      func(int64) string
 	}{
-		{"requests", "Requests", page.StatusClasses[:], requests, page.Number},
+		{"requests", "Requests", statusClasses[:], requests, page.Number},
 		{"entries", "Entries", entryClasses[:], func(p *period) []int64 { return p.entries[:] }, page.Number},
 		{"bytes", "Bytes received", byteClasses[:], func(p *period) []int64 { return []int64{p.bytes} }, page.Bytes},
 	} {
-		if one, ok := r.timeline.chart(c.classes, c.values, c.text); ok {
+		if one, ok := s.timeline.chart(c.classes, c.values, c.text); ok {
 			one.ID, one.Title = c.id, c.title+" over time"
 			all = append(all, one)
 		}
 	}
-	for i := range r.timeline.periods {
-		p := &r.timeline.periods[i]
+	for i := range s.timeline.periods {
+		p := &s.timeline.periods[i]
 		if *p == (period{}) {
 			continue
 		}
-		v := periodView{From: offset(time.Duration(i) * r.timeline.width), Entries: p.entries, Bytes: p.bytes}
+		v := periodView{From: offset(time.Duration(i) * s.timeline.width), Entries: p.entries, Bytes: p.bytes}
 		copy(v.Requests[:], requests(p))
 		table = append(table, v)
 	}
@@ -58,8 +59,8 @@ func (r *Recorder) charts() (all []page.Chart, table []periodView) {
 
 // chart returns a chart of the values of each period, one for each class; ok is false if
 // all values are zero.
-func (l *timeline) chart(classes []page.Class, values func(*period) []int64, text func(int64) string) (c page.Chart, ok bool) {
-	c, most := page.Stack(len(l.periods), classes, func(i int) []int64 { return values(&l.periods[i]) },
+func (l *timeline) chart(classes []countClass, values func(*period) []int64, text func(int64) string) (c chart, ok bool) {
+	c, most := stack(len(l.periods), classes, func(i int) []int64 { return values(&l.periods[i]) },
 		func(i int) string { return offset(time.Duration(i) * l.width) }, text)
 	if most == 0 {
 		return c, false

@@ -1,10 +1,8 @@
-package runreport
+package status
 
 import (
 	"math"
 	"time"
-
-	"github.com/websync-go/websync/internal/page"
 )
 
 // Classes of entries, by outcome.
@@ -18,8 +16,8 @@ const (
 
 // A period is what happened in one period of time.
 type period struct {
-	requests [page.NumStatuses]int64 // as Request reports them
-	attempts [page.NumStatuses]int64 // as Hooks.Attempt reports them
+	requests [numStatuses]int64 // as Request reports them
+	attempts [numStatuses]int64 // as Hooks.Attempt reports them
 	entries  [numEntries]int64
 	bytes    int64
 }

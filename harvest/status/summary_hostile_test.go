@@ -1,4 +1,4 @@
-package runreport
+package status
 
 import (
 	"context"
@@ -18,36 +18,35 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/page"
 )
 
-// hostile are texts that the web may contain wherever a Recorder gets text.
-var hostile = []string{
+// hostileTexts are what the web may contain wherever a Summary gets text.
+var hostileTexts = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'><svg onload=alert(1)>`, `</title><script>alert(1)</script>`,
 	`</style><script>alert(1)</script>`, `javascript:alert(1)`, `<!--`, `]]>`, `{{.}}`, `&lt;b&gt;`, "\u202etxt.exe\u2066", "\x00\x1b[2J\r\n", "a\xffb",
 	`<a href="http://evil.example/">`, "<style>*{display:none}</style>", strings.Repeat("w", 100_000), strings.Repeat("https://long.example/", 10_000),
 }
 
 // Texts from the web stay texts: the page has the elements of one without them.
-func TestHostileTexts(t *testing.T) {
+func TestSummaryHostileTexts(t *testing.T) {
 	elements := func(text func(int) string) map[string]int {
 		var page []byte
 		synctest.Test(t, func(t *testing.T) {
-			s := newStory()
+			s := newTelling()
 			s.rec.Title = text(0)
-			for i := range hostile {
+			for i := range hostileTexts {
 				bad := text(i)
 				err := errors.New(bad)
 				s.rec.Request(context.Background(), harvest.AttemptInfo{Host: bad, URL: bad, Err: err, Duration: time.Second})
 				s.rec.Request(context.Background(), harvest.AttemptInfo{Host: bad, URL: bad, Status: 200, Bytes: 5})
 				s.hooks.Attempt(context.Background(), harvest.AttemptInfo{Source: bad, Host: bad, URL: bad, Err: err})
-				for o := range numOutcomes {
+				for o := range harvest.OutcomeWithheld + 1 {
 					s.hooks.Outcome(bad, bad, o, err)
 				}
 				s.hooks.Problem(bad, &websync.ParseError{Format: bad, Document: bad, Element: bad, Err: err})
 				s.hooks.Finding(bad, websync.Finding{Document: bad, Rule: bad, Section: bad, Element: bad, Value: bad, Message: bad})
 				s.rec.Fail(err)
-				s.rec.Add(Run{Title: bad, Err: err, Report: &harvest.Report{Source: bad, Created: 1, Guard: &harvest.GuardError{Rule: bad, Message: bad}}})
+				s.rec.Add(Result{Title: bad, Err: err, Report: &harvest.Report{Source: bad, Created: 1, Guard: &harvest.GuardError{Rule: bad, Message: bad}}})
 			}
 			page = s.html(t)
 		})
@@ -55,7 +54,7 @@ func TestHostileTexts(t *testing.T) {
 		return countElements(t, string(page))
 	}
 	want := elements(func(i int) string { return fmt.Sprint("harmless text ", strings.Repeat("ab", i)) })
-	got := elements(func(i int) string { return hostile[i] })
+	got := elements(func(i int) string { return hostileTexts[i] })
 	for _, active := range []string{"script", "img", "a", "iframe", "on*", "javascript:", "href", "style="} {
 		assert.Zero(t, got[active], active)
 	}
@@ -106,7 +105,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		t.Skip("a million hosts take seconds")
 	}
 	synctest.Test(t, func(t *testing.T) {
-		s := newStory()
+		s := newTelling()
 		feed := func(from, to int) {
 			for i := from; i < to; i++ {
 				name := url.PathEscape(fmt.Sprintf("%x", i*2_654_435_761))
@@ -121,7 +120,7 @@ func TestMemoryIsBounded(t *testing.T) {
 				s.hooks.Outcome("s", host, harvest.OutcomeFailed, err)
 				s.hooks.Problem("s", err)
 				s.hooks.Finding("s", websync.Finding{Rule: name, Message: name})
-				s.rec.Add(Run{Report: &harvest.Report{Source: host, Created: 1}})
+				s.rec.Add(Result{Report: &harvest.Report{Source: host, Created: 1}})
 			}
 		}
 		feed(0, 20_000)
@@ -144,7 +143,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		assert.EqualValues(t, 1_000_000, requests, "every request counts, if only among others")
 		assert.EqualValues(t, 10_000, failures)
 		assert.LessOrEqual(t, len(v.Periods), maxPeriods)
-		assert.EqualValues(t, 10_000, s.rec.runs.sum.outcomes[harvest.OutcomeCreated])
+		assert.EqualValues(t, 10_000, s.rec.runs.sum.Created)
 	})
 }
 
@@ -159,9 +158,9 @@ func heap() int64 {
 func TestSlowHostStays(t *testing.T) {
 	var table table[host, *host]
 	for i := range 100_000 {
-		table.at(fmt.Sprintf("host %d", i)).add(&host{requests: [page.NumStatuses]int64{1}, total: 1})
+		table.at(fmt.Sprintf("host %d", i)).add(&host{requests: [numStatuses]int64{1}, total: 1})
 		if i == 50 {
-			table.at("slow").add(&host{requests: [page.NumStatuses]int64{1}, total: time.Second})
+			table.at("slow").add(&host{requests: [numStatuses]int64{1}, total: time.Second})
 		}
 	}
 	names, others, folded := table.top(3)
@@ -175,12 +174,12 @@ func TestSlowHostStays(t *testing.T) {
 // Odd numbers break nothing.
 func TestOddNumbers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newStory()
+		s := newTelling()
 		for _, n := range []int64{0, 1, -1, math.MaxInt64, math.MinInt64} {
 			s.rec.Request(context.Background(), harvest.AttemptInfo{Status: int(n), Bytes: n, Duration: time.Duration(n)})
 			s.hooks.Attempt(context.Background(), harvest.AttemptInfo{Status: int(n), Duration: time.Duration(n), URL: "%"})
 			s.hooks.Commit(context.Background(), harvest.CommitInfo{Duration: time.Duration(n)})
-			s.rec.Add(Run{Report: &harvest.Report{Created: n, Failed: n, Bytes: n, Ended: time.Unix(n%1e9, 0)}})
+			s.rec.Add(Result{Report: &harvest.Report{Created: n, Failed: n, Bytes: n, Ended: time.Unix(n%1e9, 0)}})
 		}
 		s.hooks.Outcome("", "", harvest.Outcome(200), nil)
 		s.hooks.Outcome("", "", harvest.OutcomeFailed, nil)

@@ -1,4 +1,4 @@
-package runreport_test
+package status_test
 
 import (
 	"bytes"
@@ -8,19 +8,19 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/harvest/runreport"
+	"github.com/websync-go/websync/harvest/status"
 )
 
 // A run is recorded and becomes a page. With a fetch.Client, its OnAttempt calls
-// [runreport.Recorder.Request].
-func Example() {
-	rec := &runreport.Recorder{Title: "Harvest of example.org"}
+// [status.Summary.Request].
+func ExampleSummary() {
+	rec := &status.Summary{Title: "Harvest of example.org"}
 	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New()), Bodies: harvest.SkipBodies, Hooks: rec.Hooks()}
 	source := harvest.Of("https://example.org/list",
 		harvest.Event{Kind: harvest.Put, Resource: websync.Resource{ID: "https://example.org/a"}},
 	)
 	report, err := h.Run(context.Background(), source)
-	run := runreport.Run{Report: report, Err: err}
+	run := status.Result{Report: report, Err: err}
 	rec.Add(run)
 
 	var page bytes.Buffer

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
-	"html/template"
 	"math"
 	"slices"
 	"strings"
@@ -14,15 +13,10 @@ import (
 	"github.com/websync-go/websync/internal/page"
 )
 
-//go:embed page.html
-var pageHTML string
+//go:embed status.html
+var statusHTML string
 
-var pageTemplate = template.Must(page.New("page").Funcs(template.FuncMap{"date": page.Time, "mark": markOf, "status": page.StatusName}).Parse(pageHTML))
-
-// markOf returns a state with a sign, so that the page does not depend on colours.
-func markOf(class, state string) string {
-	return map[string]string{"pass": "✓ ", "warn": "! ", "fail": "✗ "}[class] + state
-}
+var statusTemplate = newTemplate(statusHTML)
 
 // How much the pictures and tables show.
 const (
@@ -37,23 +31,21 @@ type view struct {
 	*Status
 	Version   string
 	Tiles     []tile
-	Attention []Source
+	Attention []runRow // sources that need it
 	MoreToDo  int64
-	Changes   page.Chart
-	Lags      []row
+	Changes   chart
+	Lags      []pictureRow
 	LagTicks  []string
 	MoreLags  int
-	Timeline  []row
+	Timeline  []pictureRow
 	MoreRows  int
-	Strips    []row
-	Runs      []runView
-	Codes     []codeView
+	Strips    []pictureRow
+	Runs      runTable
+	Codes     []statusView
 }
 
-type tile struct{ Class, Value, Name string }
-
-// A row is a name with a picture beside it.
-type row struct {
+// A pictureRow is a name with a picture beside it.
+type pictureRow struct {
 	Name, Text string
 	Label      string // of the picture
 	Cells      []cell
@@ -64,39 +56,48 @@ type cell struct {
 	Class, X, Y, Width, Height, Opacity, Text string
 }
 
-type runView struct {
-	Source string
-	Run
-	Class string
-	Took  time.Duration
-}
-
-type codeView struct {
-	StatusCount
-	Class string
-}
-
 func newView(s *Status) *view {
 	v := &view{Status: s, Version: websync.Version, Tiles: s.tiles()}
-	for _, src := range s.Sources {
-		if src.Class != "fail" && src.Class != "warn" {
-			continue
+	var runs []runRow
+	for i := range s.Sources {
+		src := &s.Sources[i]
+		for _, r := range src.Runs {
+			runs = append(runs, newRunRow(src.Name, r))
 		}
-		if len(v.Attention) < maxAttention {
-			v.Attention = append(v.Attention, src)
-		} else {
+		switch {
+		case src.Class != fail && src.Class != warn:
+		case len(v.Attention) < maxAttention:
+			v.Attention = append(v.Attention, v.attention(src))
+		default:
 			v.MoreToDo++
 		}
 	}
+	slices.SortStableFunc(runs, func(x, y runRow) int { return y.Ended.Compare(x.Ended) })
+	v.Runs = newRunTable(runs[:min(len(runs), maxRunsShown)])
 	v.Changes = s.changes()
 	v.lags()
 	v.timeline()
 	v.strips()
-	v.runs()
+	var requests int64
 	for _, c := range s.Statuses {
-		v.Codes = append(v.Codes, codeView{c, page.StatusClasses[page.StatusClass(c.Status)].Class})
+		requests += c.Requests
+	}
+	for _, c := range s.Statuses {
+		v.Codes = append(v.Codes, newStatusView(c, requests))
 	}
 	return v
+}
+
+// attention returns the last run of a source that needs attention, with what the source
+// needs it for now.
+func (v *view) attention(src *Source) runRow {
+	var last Run
+	if len(src.Runs) > 0 {
+		last = src.Runs[0]
+	}
+	row := newRunRow(src.Name, last)
+	row.State, row.Class, row.When = src.State, src.Class, v.Ago(last.Ended)
+	return row
 }
 
 func (s *Status) tiles() []tile {
@@ -114,33 +115,33 @@ func (s *Status) tiles() []tile {
 	}
 	tasks := func(n int64, class, name string) tile {
 		if n == 0 {
-			class = "none"
+			class = none
 		}
 		return tile{class, least + page.Number(n), name}
 	}
 	return []tile{
-		{"none", page.Number(s.Live), "records"},
-		{"none", page.Number(today.Created + today.Updated + today.Deleted), "changes today"},
-		{"none", page.Number(requests), "requests today"},
-		tasks(s.Tasks.Waiting, "warn", "waiting"),
-		tasks(s.Tasks.Parked, "warn", "parked"),
-		tasks(s.Tasks.Withheld, "warn", "deletions withheld"),
+		{none, page.Number(s.Live), "records"},
+		{none, page.Number(today.Created + today.Updated + today.Deleted), "changes today"},
+		{none, page.Number(requests), "requests today"},
+		tasks(s.Tasks.Waiting, warn, "waiting"),
+		tasks(s.Tasks.Parked, warn, "parked"),
+		tasks(s.Tasks.Withheld, warn, "deletions withheld"),
 	}
 }
 
-var changeClasses = []page.Class{
-	{Class: "created", Name: "created"}, {Class: "updated", Name: "updated"}, {Class: "deleted", Name: "deleted"},
+var changeClasses = []countClass{
+	{"created", "created"}, {"updated", "updated"}, {"deleted", "deleted"},
 }
 
 // changes returns the chart of the changes of each of the last days.
-func (s *Status) changes() page.Chart {
+func (s *Status) changes() chart {
 	counts := map[string]Day{}
 	for _, d := range s.Days {
 		counts[d.Date] = d
 	}
 	first := s.Time.AddDate(0, 0, 1-maxDays)
 	name := func(i int) string { return dateOf(first.AddDate(0, 0, i)) }
-	c, most := page.Stack(maxDays, changeClasses, func(i int) []int64 {
+	c, most := stack(maxDays, changeClasses, func(i int) []int64 {
 		d := counts[name(i)]
 		return []int64{d.Created, d.Updated, d.Deleted}
 	}, name, page.Number)
@@ -154,7 +155,10 @@ func (s *Status) changes() page.Chart {
 var lagScale = []struct {
 	lag  time.Duration
 	name string
-}{{time.Minute, "1 min"}, {time.Hour, "1 h"}, {24 * time.Hour, "1 d"}, {30 * 24 * time.Hour, "30 d"}, {365 * 24 * time.Hour, "1 y"}, {3650 * 24 * time.Hour, "10 y"}}
+}{
+	{time.Minute, "1 min"}, {time.Hour, "1 h"}, {24 * time.Hour, "1 d"}, {30 * 24 * time.Hour, "30 d"}, {365 * 24 * time.Hour, "1 y"},
+	{3650 * 24 * time.Hour, "10 y"},
+}
 
 // lags makes the picture of the lags, the greatest first.
 func (v *view) lags() {
@@ -174,7 +178,8 @@ func (v *view) lags() {
 	}
 	for _, s := range known {
 		text := page.Duration(seconds(s.Lag))
-		v.Lags = append(v.Lags, row{s.Name, text, "lag: " + text, []cell{{Class: "bytes", X: "0", Y: "0", Width: page.Decimal(lagX(seconds(s.Lag), ticks)), Height: "1", Text: text}}})
+		bar := cell{Class: "bytes", X: "0", Y: "0", Width: decimal(lagX(seconds(s.Lag), ticks)), Height: "1", Text: text}
+		v.Lags = append(v.Lags, pictureRow{s.Name, text, "lag: " + text, []cell{bar}})
 	}
 }
 
@@ -205,10 +210,10 @@ func (v *view) timeline() {
 	from := v.Time.Add(-timelineSpan)
 	for i := range v.Sources {
 		s := &v.Sources[i]
-		r := row{Name: s.Name, Text: s.State}
+		r := pictureRow{Name: s.Name, Text: string(s.State)}
 		for _, run := range slices.Backward(s.Runs) {
 			if c, ok := v.span(run.Started, run.Ended, from); ok {
-				c.Class, c.Text = classOf(run.State), runText(&run)
+				c.Class, c.Text = run.State.colour(), runText(&run)
 				if run.Count > 1 {
 					c.Opacity = ".35"
 				}
@@ -228,7 +233,7 @@ func (v *view) timeline() {
 			v.MoreRows++
 			continue
 		}
-		r.Label = page.Plural(int64(len(r.Cells)), "run or row of runs", "runs or rows of runs") + " in 24 hours; the last is " + s.State
+		r.Label = page.Plural(int64(len(r.Cells)), "run or row of runs", "runs or rows of runs") + " in 24 hours; the last is " + string(s.State)
 		v.Timeline = append(v.Timeline, r)
 	}
 }
@@ -241,22 +246,17 @@ func (v *view) span(began, ended, from time.Time) (c cell, ok bool) {
 	x := max(0, 100*began.Sub(from).Hours()/timelineSpan.Hours())
 	end := min(100, 100*ended.Sub(from).Hours()/timelineSpan.Hours())
 	width := max(.5, end-x)
-	return cell{X: page.Decimal(min(x, 100-width)), Y: "0", Width: page.Decimal(width), Height: "1", Opacity: "1"}, true
-}
-
-// classOf returns the colour of a state.
-func classOf(state string) string {
-	return cmp.Or(map[string]string{inStep: "ok", "failed": "broken"}[state], "refused")
+	return cell{X: decimal(min(x, 100-width)), Y: "0", Width: decimal(width), Height: "1", Opacity: "1"}, true
 }
 
 func clock(t time.Time) string { return t.UTC().Format("15:04") }
 
 func runText(r *Run) string {
-	text := clock(r.Started) + " to " + clock(r.Ended) + ": " + r.State
+	what := string(r.State)
 	if r.Count > 1 {
-		text = clock(r.Started) + " to " + clock(r.Ended) + ": " + page.Number(r.Count) + " runs with nothing to do"
+		what = page.Number(r.Count) + " runs with nothing to do"
 	}
-	return text
+	return clock(r.Started) + " to " + clock(r.Ended) + ": " + what
 }
 
 // strips makes the picture of the requests to hosts: a cell for each hour, with the
@@ -272,16 +272,16 @@ func (v *view) strips() {
 	for i := range v.Hosts {
 		host := &v.Hosts[i]
 		failed := int64(0)
-		r := row{Name: host.Name}
+		r := pictureRow{Name: host.Name}
 		for _, h := range host.Hours {
 			n := h.total()
 			ago := int(hour.Sub(h.Start) / time.Hour)
 			if n <= 0 || ago < 0 || ago >= maxHours {
 				continue
 			}
-			failed += h.Requests[page.StatusRefused] + h.Requests[page.StatusBroken] + h.Requests[page.StatusNone]
+			failed += h.Requests[statusRefused] + h.Requests[statusBroken] + h.Requests[statusNone]
 			opacity := .35 + .65*math.Log1p(float64(n))/math.Log1p(float64(most))
-			r.Cells = append(r.Cells, shares(&h, maxHours-1-ago, page.Decimal(opacity))...)
+			r.Cells = append(r.Cells, shares(&h, maxHours-1-ago, decimal(opacity))...)
 		}
 		r.Text = page.Plural(host.total(), "request", "requests")
 		if failed > 0 {
@@ -298,7 +298,7 @@ func shares(h *Hour, x int, opacity string) (cells []cell) {
 	words := []string{}
 	for class, m := range h.Requests {
 		if m > 0 {
-			words = append(words, page.Number(m)+" "+page.StatusClasses[class].Name)
+			words = append(words, page.Number(m)+" "+statusClasses[class].name)
 		}
 	}
 	text := fmt.Sprintf("%s, from %s: %s, mean %s", dateOf(h.Start), clock(h.Start), strings.Join(words, ", "),
@@ -309,27 +309,16 @@ func shares(h *Hour, x int, opacity string) (cells []cell) {
 			continue
 		}
 		height := float64(m) / float64(n)
-		if class >= page.StatusRefused {
+		if class >= statusRefused {
 			height = max(height, .12) // so that a few are visible
 		}
 		y = max(0, y-height)
-		cells = append(cells, cell{page.StatusClasses[class].Class, page.Decimal(float64(x) + .05), page.Decimal(y), ".9", page.Decimal(height), opacity, text})
+		cells = append(cells, cell{
+			Class: statusClasses[class].class, X: decimal(float64(x) + .05), Y: decimal(y), Width: ".9", Height: decimal(height),
+			Opacity: opacity, Text: text,
+		})
 	}
 	return cells
-}
-
-// runs collects the latest runs of all sources.
-func (v *view) runs() {
-	for _, s := range v.Sources {
-		for _, r := range s.Runs {
-			v.Runs = append(v.Runs, runView{s.Name, r, map[string]string{"ok": "pass", "broken": "fail"}[classOf(r.State)], max(0, r.Ended.Sub(r.Started))})
-		}
-	}
-	slices.SortStableFunc(v.Runs, func(x, y runView) int { return y.Ended.Compare(x.Ended) })
-	v.Runs = v.Runs[:min(len(v.Runs), maxRunsShown)]
-	for i := range v.Runs {
-		v.Runs[i].Class = cmp.Or(v.Runs[i].Class, "warn")
-	}
 }
 
 // Ago returns how long before the page a time was, in words.

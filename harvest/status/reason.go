@@ -1,8 +1,7 @@
-package runreport
+package status
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/websync-go/websync"
@@ -19,8 +18,8 @@ type reason struct {
 // reasonOf returns the reason in an error about a resource.
 func reasonOf(err error, id string) reason {
 	var answer interface{ StatusCode() int }
-	if errors.As(err, &answer) {
-		return reason{fmt.Sprintf("The server answered with status %d%s", answer.StatusCode(), page.StatusWords(answer.StatusCode())), statusAdvice(answer.StatusCode())}
+	if errors.As(err, &answer) && answer.StatusCode() != 0 {
+		return reason{answeredWith(answer.StatusCode()), statusAdvice(answer.StatusCode())}
 	}
 	text := err.Error()
 	var request interface{ RequestURL() string }
@@ -34,6 +33,9 @@ func reasonOf(err error, id string) reason {
 	}
 	return reason{page.Shape(page.Shown(text)), adviceOf(err)}
 }
+
+// answeredWith returns the reason of a failure that is an answer of the server.
+func answeredWith(status int) string { return "the server answered with status " + statusName(status) }
 
 func statusAdvice(status int) string {
 	switch status {

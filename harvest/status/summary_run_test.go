@@ -1,4 +1,4 @@
-package runreport
+package status
 
 import (
 	"context"
@@ -20,65 +20,64 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/page"
 )
 
 func TestVerdict(t *testing.T) {
 	ended := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	problem := []harvest.Failure{{Error: "no"}}
 	for name, test := range map[string]struct {
-		run     Run
+		run     Result
 		report  *harvest.Report
 		state   State
 		verdict string
 		next    []string
 	}{
-		"nothing to do": {Run{}, &harvest.Report{Complete: true}, InStep, "In step: there was nothing to do.", nil},
-		"changes":       {Run{}, &harvest.Report{Complete: true, Deleted: 1}, InStep, "In step: the store has what the source lists.", nil},
-		"gone":          {Run{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Gone: 3}}, InStep, "In step: there was nothing to do.", nil},
-		"work": {Run{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Waiting: 1}}, NotInStep, "Not in step: work is left for the next run.",
+		"nothing to do": {Result{}, &harvest.Report{Complete: true}, InStep, "In step: there was nothing to do.", nil},
+		"changes":       {Result{}, &harvest.Report{Complete: true, Deleted: 1}, InStep, "In step: the store has what the source lists.", nil},
+		"gone":          {Result{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Gone: 3}}, InStep, "In step: there was nothing to do.", nil},
+		"work": {Result{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Waiting: 1}}, NotInStep, "Not in step: work is left for the next run.",
 			[]string{"Run again: 1 resource is still to be fetched."}},
-		"later": {Run{}, &harvest.Report{Complete: true, Ended: ended, Left: harvest.TaskCounts{Waiting: 2, Next: ended.Add(time.Minute)}}, NotInStep, "Not in step: work is left for the next run.",
+		"later": {Result{}, &harvest.Report{Complete: true, Ended: ended, Left: harvest.TaskCounts{Waiting: 2, Next: ended.Add(time.Minute)}}, NotInStep, "Not in step: work is left for the next run.",
 			[]string{"Run again: 2 resources are still to be fetched. The first is due after 2026-01-02 03:05:05 UTC."}},
-		"parked": {Run{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Parked: 2}}, NotInStep, "Not in step: work is left for the next run.",
+		"parked": {Result{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Parked: 2}}, NotInStep, "Not in step: work is left for the next run.",
 			[]string{"2 resources have failed too often to be tried again before the source states a change. Harvester.Recheck tries them at once."}},
-		"withheld": {Run{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Withheld: 1}}, NotInStep, "Not in step: work is left for the next run.",
+		"withheld": {Result{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Withheld: 1}}, NotInStep, "Not in step: work is left for the next run.",
 			[]string{"Look at 1 resource that the source no longer lists. If it is right that they go, Harvester.Approve deletes them."}},
-		"lagging": {Run{}, &harvest.Report{Complete: true, Touched: 1, Left: harvest.TaskCounts{Lagging: 3}}, InStep, "In step: the store has what the source lists.", nil},
-		"not believed": {Run{}, &harvest.Report{Complete: true, Rechecked: harvest.Rechecks{Times: harvest.Recheck{Asked: 60, Wrong: 4}, Unasked: 8120}}, NotInStep,
+		"lagging": {Result{}, &harvest.Report{Complete: true, Touched: 1, Left: harvest.TaskCounts{Lagging: 3}}, InStep, "In step: the store has what the source lists.", nil},
+		"not believed": {Result{}, &harvest.Report{Complete: true, Rechecked: harvest.Rechecks{Times: harvest.Recheck{Asked: 60, Wrong: 4}, Unasked: 8120}}, NotInStep,
 			"Not in step: too much of what seemed unchanged had changed, and the rest is still to be asked for.",
 			[]string{"Tell the publisher: of 60 resources that seemed unchanged, 4 had changed. Run again: the next run asks for the other 8,120."}},
-		"equal bodies": {Run{}, &harvest.Report{Complete: true, Withheld: 3, Left: harvest.TaskCounts{Waiting: 3}, Guard: &harvest.GuardError{Rule: "bodies"}}, NotInStep,
+		"equal bodies": {Result{}, &harvest.Report{Complete: true, Withheld: 3, Left: harvest.TaskCounts{Waiting: 3}, Guard: &harvest.GuardError{Rule: "bodies"}}, NotInStep,
 			"Not in step: work is left for the next run.", []string{
 				"Run again: 3 resources are still to be fetched.",
 				"Look at what the server sends now. If the new bodies are right, Harvester.Approve accepts them.",
 			}},
-		"skipped": {Run{}, &harvest.Report{Complete: true, Skipped: 2}, NotInStep, "Not in step: a part of the listing could not be read.",
+		"skipped": {Result{}, &harvest.Report{Complete: true, Skipped: 2}, NotInStep, "Not in step: a part of the listing could not be read.",
 			[]string{"2 entries of the listing could not be read: tell the publisher. Harvester.AcceptSkipped does without them."}},
-		"skipped, accepted": {Run{}, &harvest.Report{Complete: true, Skipped: 2, AcceptSkipped: true}, InStep, "In step: there was nothing to do.", nil},
-		"incomplete":        {Run{}, &harvest.Report{}, NotInStep, "Not in step: a part of the listing could not be read.", []string{"Run again."}},
-		"problem and work": {Run{}, &harvest.Report{Problems: problem, Left: harvest.TaskCounts{Parked: 1}}, NotInStep,
+		"skipped, accepted": {Result{}, &harvest.Report{Complete: true, Skipped: 2, AcceptSkipped: true}, InStep, "In step: there was nothing to do.", nil},
+		"incomplete":        {Result{}, &harvest.Report{}, NotInStep, "Not in step: a part of the listing could not be read.", []string{"Run again."}},
+		"problem and work": {Result{}, &harvest.Report{Problems: problem, Left: harvest.TaskCounts{Parked: 1}}, NotInStep,
 			"Not in step: a part of the listing could not be read, and work is left for the next run.", []string{
 				"1 resource has failed too often to be tried again before the source states a change. Harvester.Recheck tries them at once.",
 				"Documents of the source could not be read; the problems are below. Run again; if it stays so, tell the publisher.",
 			}},
-		"clock": {Run{}, &harvest.Report{LogAhead: ended}, NotInStep, "Not in step: a part of the listing could not be read.",
+		"clock": {Result{}, &harvest.Report{LogAhead: ended}, NotInStep, "Not in step: a part of the listing could not be read.",
 			[]string{"Check the clock: the last entry of the store's log has the time 2026-01-02 03:04:05 UTC."}},
-		"a host left alone": {Run{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Waiting: 2}, LeftAlone: []*harvest.LeftAloneError{
+		"a host left alone": {Result{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Waiting: 2}, LeftAlone: []*harvest.LeftAloneError{
 			{Host: "https://h", Refusals: 5, Status: 429, RetryAt: ended}}}, NotInStep, "Not in step: work is left for the next run.", []string{
-			"Give the host time: https://h refused 5 requests in a row, the last with status 429, and is left alone until the next run, not before 2026-01-02T03:04:05Z.",
+			"Give https://h time, at least until 2026-01-02 03:04:05 UTC.",
 			"Run again: 2 resources are still to be fetched.",
 		}},
-		"interrupted": {Run{Interrupted: true, Err: context.Canceled}, &harvest.Report{}, Interrupted, "Interrupted.", []string{"Run again."}},
-		"interrupted, kept": {Run{Interrupted: true, Lasts: true, Err: context.Canceled}, &harvest.Report{}, Interrupted, "Interrupted: the next run goes on from here.",
+		"interrupted": {Result{Interrupted: true, Err: context.Canceled}, &harvest.Report{}, Interrupted, "Interrupted.", []string{"Run again."}},
+		"interrupted, kept": {Result{Interrupted: true, Lasts: true, Err: context.Canceled}, &harvest.Report{}, Interrupted, "Interrupted: the next run goes on from here.",
 			[]string{"Run again: the next run goes on where this one was interrupted."}},
-		"error": {Run{Err: io.EOF}, &harvest.Report{Complete: true}, Failed, "Not harvested to the end: the source or the store could not be read.",
+		"error": {Result{Err: io.EOF}, &harvest.Report{Complete: true}, Failed, "Not harvested to the end: the source or the store could not be read.",
 			[]string{"Mend what the error names, and run again."}},
-		"plan, nothing": {Run{}, &harvest.Report{Dry: true, Complete: true}, InStep, "In step: there is nothing to do. Nothing was written.", nil},
-		"plan, nothing but tasks": {Run{}, &harvest.Report{Dry: true, Complete: true, Left: harvest.TaskCounts{Waiting: 5}}, NotInStep, "Not in step: work is left for the next run. Nothing was written.",
+		"plan, nothing": {Result{}, &harvest.Report{Dry: true, Complete: true}, InStep, "In step: there is nothing to do. Nothing was written.", nil},
+		"plan, nothing but tasks": {Result{}, &harvest.Report{Dry: true, Complete: true, Left: harvest.TaskCounts{Waiting: 5}}, NotInStep, "Not in step: work is left for the next run. Nothing was written.",
 			[]string{"Run again."}},
-		"plan": {Run{}, &harvest.Report{Dry: true, Complete: true, Created: 2}, NotInStep, "Not in step: 2 differences. Nothing was written.", []string{"This run only looked. One that writes would carry out the differences."}},
-		"plan, incomplete": {Run{}, &harvest.Report{Dry: true}, NotInStep, "A part of the listing could not be read. Nothing was written.",
+		"plan": {Result{}, &harvest.Report{Dry: true, Complete: true, Created: 2}, NotInStep, "Not in step: 2 differences. Nothing was written.", []string{"This run only looked. One that writes would carry out the differences."}},
+		"plan, incomplete": {Result{}, &harvest.Report{Dry: true}, NotInStep, "A part of the listing could not be read. Nothing was written.",
 			[]string{"Run again."}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -86,7 +85,7 @@ func TestVerdict(t *testing.T) {
 			assert.Equal(t, test.state, test.run.State())
 			assert.Equal(t, test.verdict, test.run.Verdict())
 			var next []string
-			for _, s := range new(Recorder).next(&test.run) {
+			for _, s := range new(Summary).next(&test.run) {
 				next = append(next, strings.Join(strings.Fields(s.Text+" "+s.Setting+" "+s.Effect), " "))
 			}
 			assert.Equal(t, test.next, next)
@@ -95,27 +94,27 @@ func TestVerdict(t *testing.T) {
 }
 
 // The page sums up the latest runs of all sources.
-func TestSummary(t *testing.T) {
+func TestSummaryVerdict(t *testing.T) {
 	const good, bad = true, false
-	run := func(source string, good bool, err error) Run {
-		return Run{Report: &harvest.Report{Source: source, Complete: good}, Err: err}
+	run := func(source string, good bool, err error) Result {
+		return Result{Report: &harvest.Report{Source: source, Complete: good}, Err: err}
 	}
 	for name, test := range map[string]struct {
-		runs           []Run
+		runs           []Result
 		verdict, class string
 		toDo           int
 	}{
 		"none":         {nil, "No run has ended yet.", "none", 0},
-		"one":          {[]Run{run("a", good, nil)}, "In step: there was nothing to do.", "pass", 0},
-		"mended":       {[]Run{run("a", bad, nil), run("a", good, nil)}, "In step: there was nothing to do.", "pass", 0},
-		"broken":       {[]Run{run("a", good, nil), run("a", bad, nil)}, "Not in step: a part of the listing could not be read.", "warn", 1},
-		"two":          {[]Run{run("a", good, nil), run("b", good, nil)}, "All 2 sources are in step.", "pass", 0},
-		"one of two":   {[]Run{run("a", good, nil), run("b", bad, nil)}, "Not in step: 1 of 2 sources.", "warn", 1},
-		"none of two":  {[]Run{run("a", bad, nil), run("b", bad, io.EOF)}, "None of 2 sources is in step.", "fail", 2},
-		"many of many": {many(300, func(i int) Run { return run(fmt.Sprint(i), bad, nil) }), "None of 200 sources is in step.", "warn", maxToDo},
+		"one":          {[]Result{run("a", good, nil)}, "In step: there was nothing to do.", "pass", 0},
+		"mended":       {[]Result{run("a", bad, nil), run("a", good, nil)}, "In step: there was nothing to do.", "pass", 0},
+		"broken":       {[]Result{run("a", good, nil), run("a", bad, nil)}, "Not in step: a part of the listing could not be read.", "warn", 1},
+		"two":          {[]Result{run("a", good, nil), run("b", good, nil)}, "All 2 sources are in step.", "pass", 0},
+		"one of two":   {[]Result{run("a", good, nil), run("b", bad, nil)}, "2 sources: 1 not in step, 1 in step.", "warn", 1},
+		"none of two":  {[]Result{run("a", bad, nil), run("b", bad, io.EOF)}, "2 sources: 1 failed, 1 not in step.", "fail", 2},
+		"many of many": {many(300, func(i int) Result { return run(fmt.Sprint(i), bad, nil) }), "200 sources: 200 not in step.", "warn", maxToDo},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var rec Recorder
+			var rec Summary
 			for _, r := range test.runs {
 				rec.Add(r)
 			}
@@ -127,7 +126,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-func many(n int, run func(int) Run) (all []Run) {
+func many(n int, run func(int) Result) (all []Result) {
 	for i := range n {
 		all = append(all, run(i))
 	}
@@ -137,24 +136,24 @@ func many(n int, run func(int) Run) (all []Run) {
 // Of too many runs those stay that matter most: the latest of each source, and of these
 // the ones that are not in step.
 func TestWhichRunsStay(t *testing.T) {
-	var rec Recorder
-	rec.Add(Run{Report: &harvest.Report{Source: "broken"}})
-	rec.Add(Run{Report: &harvest.Report{Source: "quiet", Complete: true}})
+	var rec Summary
+	rec.Add(Result{Report: &harvest.Report{Source: "broken"}})
+	rec.Add(Result{Report: &harvest.Report{Source: "quiet", Complete: true}})
 	for range 1000 {
-		rec.Add(Run{Report: &harvest.Report{Source: "busy", Complete: true}})
+		rec.Add(Result{Report: &harvest.Report{Source: "busy", Complete: true}})
 	}
 	v := rec.view()
-	require.Len(t, v.Runs, maxRuns)
-	assert.Equal(t, "broken", v.Runs[0].Source)
-	assert.Equal(t, "quiet", v.Runs[1].Source)
+	require.Len(t, v.Runs.Rows, maxFinished)
+	assert.Equal(t, "broken", v.Runs.Rows[0].Name)
+	assert.Equal(t, "quiet", v.Runs.Rows[1].Name)
 	for i := range 1000 {
-		rec.Add(Run{Report: &harvest.Report{Source: fmt.Sprint(i), Complete: true}})
+		rec.Add(Result{Report: &harvest.Report{Source: fmt.Sprint(i), Complete: true}})
 	}
 	v = rec.view()
-	require.Len(t, v.Runs, maxRuns)
-	assert.Equal(t, "broken", v.Runs[0].Source)
-	assert.Equal(t, "999", v.Runs[maxRuns-1].Source)
-	assert.EqualValues(t, 2002-maxRuns, v.MoreRuns)
+	require.Len(t, v.Runs.Rows, maxFinished)
+	assert.Equal(t, "broken", v.Runs.Rows[0].Name)
+	assert.Equal(t, "999", v.Runs.Rows[maxFinished-1].Name)
+	assert.EqualValues(t, 2002-maxFinished, v.MoreRuns)
 }
 
 func TestReasons(t *testing.T) {
@@ -164,11 +163,13 @@ func TestReasons(t *testing.T) {
 		want string
 		hint string
 	}{
-		"status":         {&statusError{url, 404}, "The server answered with status 404: not found", "publisher lists"},
-		"odd status":     {fmt.Errorf("atom: %w", &statusError{url, 299}), "The server answered with status 299", ""},
-		"busy":           {&statusError{url, 429}, "The server answered with status 429: too many requests", "fewer requests"},
-		"fault":          {&statusError{url, 599}, "The server answered with status 599", "has a fault"},
-		"refused":        {&statusError{url, 403}, "The server answered with status 403: forbidden", "credentials"},
+		"status":     {&statusError{url, 404}, "the server answered with status 404: not found", "publisher lists"},
+		"odd status": {fmt.Errorf("atom: %w", &statusError{url, 299}), "the server answered with status 299", ""},
+		"busy":       {&statusError{url, 429}, "the server answered with status 429: too many requests", "fewer requests"},
+		"fault":      {&statusError{url, 599}, "the server answered with status 599", "has a fault"},
+		"refused":    {&statusError{url, 403}, "the server answered with status 403: forbidden", "credentials"},
+		"left alone": {&harvest.LeftAloneError{Host: "https://x.example", Refusals: 5, Status: 429},
+			"… refused … requests in a row, the last with status …, and is left alone until the next run", "may pass"},
 		"no answer":      {&requestError{url, errors.New("dial tcp 192.0.2.1:40123: connection refused")}, "dial tcp …: connection refused", ""},
 		"time limit":     {&requestError{url, fmt.Errorf("no byte for 30s: %w", harvest.ErrTemporary)}, "no byte for 30s: temporary", "may pass"},
 		"robots":         {&requestError{url, harvest.ErrForbidden}, "not allowed", "robots.txt"},
@@ -205,7 +206,7 @@ func TestTimeline(t *testing.T) {
 	l.at(start)
 	n := int64(0)
 	for d := time.Duration(1); d < math.MaxInt64/3; d = d*3/2 + 1 {
-		l.at(start.Add(d)).requests[n%page.NumStatuses]++
+		l.at(start.Add(d)).requests[n%numStatuses]++
 		l.at(start.Add(d)).entries[n%numEntries]++
 		l.spread(1000+n, start.Add(d/2), start.Add(d))
 		n++
@@ -233,14 +234,14 @@ func TestTimeline(t *testing.T) {
 // Without calls of Request the page shows what the engine reports.
 func TestWithoutRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var rec Recorder
+		var rec Summary
 		time.Sleep(time.Second)
 		rec.Hooks().Attempt(context.Background(), harvest.AttemptInfo{Host: "https://x.example:8080", URL: "https://x.example:8080/a", Status: 503, Duration: time.Second})
 		v := rec.view()
 		assert.False(t, v.Wire)
 		require.Len(t, v.Hosts, 1)
 		assert.Equal(t, "https://x.example:8080", v.Hosts[0].Name)
-		assert.EqualValues(t, 1, v.Hosts[0].Counts[page.StatusBroken])
+		assert.EqualValues(t, 1, v.Hosts[0].Counts[statusBroken])
 		assert.Equal(t, "requests", v.Charts[0].ID)
 	})
 }
@@ -248,7 +249,7 @@ func TestWithoutRequests(t *testing.T) {
 // Recording and writing may go on at the same time.
 func TestConcurrentUse(t *testing.T) {
 	var (
-		rec   Recorder
+		rec   Summary
 		group sync.WaitGroup
 	)
 	hooks := rec.Hooks()
@@ -257,7 +258,7 @@ func TestConcurrentUse(t *testing.T) {
 			for j := range 100 {
 				rec.Request(context.Background(), harvest.AttemptInfo{Host: fmt.Sprint(i), Status: 200, Bytes: 1})
 				hooks.Outcome("s", fmt.Sprint(j), harvest.OutcomeFailed, io.EOF)
-				rec.Add(Run{Report: &harvest.Report{Source: fmt.Sprint(i), Created: 1}})
+				rec.Add(Result{Report: &harvest.Report{Source: fmt.Sprint(i), Created: 1}})
 				if j%25 == 0 {
 					assert.NoError(t, rec.WriteHTML(io.Discard))
 				}
@@ -271,7 +272,7 @@ func TestConcurrentUse(t *testing.T) {
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "report.html")
-	var rec Recorder
+	var rec Summary
 	for range 2 { // new, then replaced
 		require.NoError(t, rec.WriteFile(name))
 		got, err := os.ReadFile(name)
@@ -299,7 +300,7 @@ func TestWriteFile(t *testing.T) {
 	require.NoError(t, err)
 	assert.LessOrEqual(t, len(entries), 2, "no temporary file stays")
 
-	require.EqualError(t, rec.WriteHTML(full{}), "runreport: no space")
+	require.EqualError(t, rec.WriteHTML(full{}), "status: no space")
 }
 
 type full struct{}
