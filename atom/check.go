@@ -160,7 +160,7 @@ func (c *checker) email(text []byte) {
 
 // construct checks a text construct.
 func (c *checker) construct(s *scope, t *textView) {
-	value := c.r.view.bytes(t.Value)
+	value := c.r.view.buf.Of(t.Value)
 	c.markup(t.Type, value)
 	if local := c.r.scan.Name().Local; s.model == &entryModel && local != "rights" && isEmpty(t.Type, value) {
 		c.r.reportChild(ruleEntryText, nil, "an empty "+local)
@@ -231,7 +231,7 @@ func (c *checker) contentElsewhere(isMedia bool) {
 
 // content checks inline content.
 func (c *checker) content(v *contentView, form string) {
-	value := c.r.view.bytes(v.Value)
+	value := c.r.view.buf.Of(v.Value)
 	c.markup(form, value)
 	if isEmpty(form, value) {
 		c.r.reportChild(ruleEntryText, nil, "an empty content")
@@ -248,7 +248,7 @@ func (c *checker) base64(text []byte) {
 
 // link checks a link.
 func (c *checker) link(s *scope, l *linkView) {
-	r, found := c.r, string(c.r.view.bytes(l.Rel))
+	r, found := c.r, string(c.r.view.buf.Of(l.Rel))
 	if rel, ok := r.scan.Attr("", "rel"); ok && !isBlank(rel) {
 		c.relation(rel)
 	}
@@ -608,16 +608,16 @@ func (c *checker) historyMark(s *scope, text []byte) {
 // only such a link must be the only one of its relation.
 func (c *checker) feedLink(l *linkView, isFeed bool) {
 	v := &c.r.view
-	i := slices.Index(headRelations[:], string(v.bytes(l.Rel)))
+	i := slices.Index(headRelations[:], string(v.buf.Of(l.Rel)))
 	if i < 0 {
 		return
 	}
 	link := &c.head.links[i]
 	switch {
 	case !link.stated:
-		link.href, link.at, link.stated = string(v.bytes(l.Href)), c.r.at, true
-	case isFeed && i != relSelf && link.href != string(v.bytes(l.Href)):
-		c.r.reportChild(rulePagingTwice, v.bytes(l.Href), "a feed must have at most one link "+headRelations[i])
+		link.href, link.at, link.stated = string(v.buf.Of(l.Href)), c.r.at, true
+	case isFeed && i != relSelf && link.href != string(v.buf.Of(l.Href)):
+		c.r.reportChild(rulePagingTwice, v.buf.Of(l.Href), "a feed must have at most one link "+headRelations[i])
 	}
 }
 

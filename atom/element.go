@@ -273,7 +273,7 @@ func (r *Reader) feedChild(f *Feed, s *scope) (err error) {
 	default:
 		err = r.discard(func() error { return r.feedValue(new(Feed), s, child) })
 	}
-	s.kept += perChild + len(v.buf) - before.buf
+	s.kept += perChild + len(v.buf.Bytes) - before.buf
 	v.release(before)
 	return err
 }
@@ -297,8 +297,8 @@ func (r *Reader) feedElement(f *Feed, s *scope, name xmlscan.Name) (err error) {
 		return r.scan.Skip()
 	}
 	from := v.mark()
-	if v.buf, err = r.scan.AppendElement(v.buf); err == nil && len(v.buf) > from.buf {
-		x := elementView{name.Space, name.Local, v.from(from.buf)}
+	if v.buf.Bytes, err = r.scan.AppendElement(v.buf.Bytes); err == nil && len(v.buf.Bytes) > from.buf {
+		x := elementView{name.Space, name.Local, v.buf.Since(from.buf)}
 		k := v.keeper(from, nil)
 		k.element(extend(&f.Elements), &x)
 	}
@@ -308,7 +308,7 @@ func (r *Reader) feedElement(f *Feed, s *scope, name xmlscan.Name) (err error) {
 // feedValue reads a child that Atom defines.
 func (r *Reader) feedValue(f *Feed, s *scope, child children) error {
 	from := r.view.mark()
-	kept := func(value span) string { return string(r.view.bytes(value)) }
+	kept := func(value span) string { return string(r.view.buf.Of(value)) }
 	switch child {
 	case childComplete:
 		return r.historyMark(&f.Complete, s)
@@ -354,10 +354,10 @@ func (r *Reader) feedValue(f *Feed, s *scope, child children) error {
 	}
 	var l linkView
 	ok, err := r.link(&l, s)
-	if !ok && err == nil && slices.Contains(pageRelations[:], string(r.view.bytes(l.Rel))) {
+	if !ok && err == nil && slices.Contains(pageRelations[:], string(r.view.buf.Of(l.Rel))) {
 		// as if href were empty, so that a Source notices that a document may be lost
 		l.Href = r.resolved(s.base, nil)
-		ok = !l.Href.isEmpty()
+		ok = !l.Href.IsEmpty()
 	}
 	if ok {
 		k := r.view.keeper(from, nil)
@@ -372,12 +372,12 @@ func (r *Reader) historyMark(mark *bool, s *scope) error {
 	if r.check == nil {
 		return r.scan.Skip()
 	}
-	from := len(r.view.buf)
+	from := len(r.view.buf.Bytes)
 	text, err := r.characters(&ruleHistoryElement, false)
 	if err == nil {
-		r.check.historyMark(s, r.view.bytes(text))
+		r.check.historyMark(s, r.view.buf.Of(text))
 	}
-	r.view.buf = r.view.buf[:from]
+	r.view.buf.Bytes = r.view.buf.Bytes[:from]
 	return err
 }
 
@@ -405,7 +405,7 @@ func (r *Reader) feedText(kept *Text, s *scope) error {
 func (r *Reader) generator(g *Generator, in inherited) error {
 	in = in.with(r.stated(in))
 	if uri, ok := r.scan.Attr("", "uri"); ok {
-		g.URI = string(r.view.bytes(r.resolved(in.base, uri)))
+		g.URI = string(r.view.buf.Of(r.resolved(in.base, uri)))
 		if r.check != nil {
 			r.checkReference(&ruleIRI, "uri", uri)
 		}
@@ -413,7 +413,7 @@ func (r *Reader) generator(g *Generator, in inherited) error {
 	version, _ := r.scan.Attr("", "version")
 	g.Version = string(version)
 	name, err := r.value()
-	if g.Name = string(r.view.bytes(name)); g.Name == "" && err == nil && r.check != nil {
+	if g.Name = string(r.view.buf.Of(name)); g.Name == "" && err == nil && r.check != nil {
 		r.reportChild(ruleGenerator, nil, "a generator should have a name")
 	}
 	return err
@@ -426,7 +426,7 @@ func (r *Reader) entry(s *scope) error {
 	if err != nil && err != xmlscan.ErrStopped {
 		return err
 	}
-	if v.id.isEmpty() && (err != nil || !s.seen.has(childID)) {
+	if v.id.IsEmpty() && (err != nil || !s.seen.has(childID)) {
 		r.loss(ruleEntryChild, s.at, "entry", nil, "an entry must have an id: this one is skipped")
 	}
 	// Validate reports a missing updated itself
@@ -463,10 +463,10 @@ func (r *Reader) entryChild(s *scope, name xmlscan.Name, child children) error {
 	case !r.admits(s, child):
 		return r.discard(func() error { return r.entryValue(s, child) })
 	}
-	before := len(r.view.buf)
+	before := len(r.view.buf.Bytes)
 	err := r.entryValue(s, child)
 	if child&repeatedChildren != 0 {
-		s.kept += perChild + len(r.view.buf) - before
+		s.kept += perChild + len(r.view.buf.Bytes) - before
 	}
 	return err
 }
@@ -536,7 +536,7 @@ func (r *Reader) itemLink(s *scope) error {
 	l := extend(&v.links)
 	ok, err := r.link(l, s)
 	if !ok {
-		v.damaged = v.damaged || leadsToBody(v.bytes(l.Rel))
+		v.damaged = v.damaged || leadsToBody(v.buf.Of(l.Rel))
 		v.links = v.links[:len(v.links)-1]
 	}
 	return err
@@ -561,7 +561,7 @@ func (r *Reader) tombstone(s *scope) error {
 	}
 	if ref, _ := r.scan.Attr("", "ref"); len(xmlscan.Trim(ref)) > 0 {
 		if r.usable(&ruleTombstoneRef, ref, r.before) {
-			v.id = v.add(xmlscan.Trim(ref))
+			v.id = v.buf.Add(xmlscan.Trim(ref))
 		}
 	} else {
 		r.loss(ruleTombstoneRef, s.at, s.name, nil, "a tombstone must have a ref: this one is skipped")
@@ -598,7 +598,7 @@ func (r *Reader) when() {
 	}
 	var text []byte
 	v.Updated, text = r.attrDate(&ruleTombstoneWhen, "when", when)
-	v.updatedText = v.add(text)
+	v.updatedText = v.buf.Add(text)
 	r.checkFuture(v.Updated, when)
 }
 
@@ -613,9 +613,9 @@ func (r *Reader) tombstoneValue(s *scope, child children) (err error) {
 		v.source, err = r.source(s.inherited)
 		return err
 	}
-	before := len(v.buf)
+	before := len(v.buf.Bytes)
 	err = r.itemLink(s)
-	s.kept += perChild + len(v.buf) - before
+	s.kept += perChild + len(v.buf.Bytes) - before
 	return err
 }
 
@@ -647,11 +647,11 @@ func (r *Reader) capture(s *scope, name xmlscan.Name) (err error) {
 	if !r.hasRoom(s.kept) {
 		return r.scan.Skip()
 	}
-	from := len(v.buf)
-	if v.buf, err = r.scan.AppendElement(v.buf); err == nil && len(v.buf) > from {
-		v.elements = append(v.elements, elementView{name.Space, name.Local, v.from(from)})
+	from := len(v.buf.Bytes)
+	if v.buf.Bytes, err = r.scan.AppendElement(v.buf.Bytes); err == nil && len(v.buf.Bytes) > from {
+		v.elements = append(v.elements, elementView{name.Space, name.Local, v.buf.Since(from)})
 	}
-	s.kept += perChild + len(v.buf) - from
+	s.kept += perChild + len(v.buf.Bytes) - from
 	return err
 }
 
@@ -660,10 +660,10 @@ func (r *Reader) capture(s *scope, name xmlscan.Name) (err error) {
 func (r *Reader) id() (span, error) {
 	before := r.scan.Losses()
 	text, err := r.characters(&ruleValueElement, false)
-	if err != nil || !r.usable(&ruleID, r.view.bytes(text), before) {
+	if err != nil || !r.usable(&ruleID, r.view.buf.Of(text), before) {
 		return span{}, err
 	}
-	return r.view.trimmed(text), nil
+	return r.view.buf.Trimmed(text), nil
 }
 
 // usable reports whether a text without the white space around it can be an id or ref.
@@ -710,22 +710,22 @@ func (r *Reader) secondID(s *scope) error {
 	if r.check != nil {
 		r.check.child(s, childID)
 	}
-	from := len(v.buf)
+	from := len(v.buf.Bytes)
 	text, err := r.characters(&ruleValueElement, false)
 	if err != nil {
 		return err
 	}
-	other := v.bytes(v.trimmed(text))
-	if len(other) == 0 || bytes.Equal(other, v.bytes(v.id)) {
+	other := v.buf.Of(v.buf.Trimmed(text))
+	if len(other) == 0 || bytes.Equal(other, v.buf.Of(v.id)) {
 		r.reportSurplus(s, childID)
 	} else {
 		s.twice |= childID
-		r.doubt(ruleEntryChild, r.at, "id", v.bytes(text), "an entry must have one id only: this may be another entry")
+		r.doubt(ruleEntryChild, r.at, "id", v.buf.Of(text), "an entry must have one id only: this may be another entry")
 	}
 	if r.check != nil {
 		r.check.id(&ruleID, other)
 	}
-	v.buf = v.buf[:from]
+	v.buf.Bytes = v.buf.Bytes[:from]
 	return nil
 }
 
@@ -742,7 +742,7 @@ func (r *Reader) trimmed(text []byte) []byte {
 func (r *Reader) reference(in inherited) (span, error) {
 	in = in.with(r.stated(in))
 	value, err := r.characters(&ruleValueElement, false)
-	text := r.view.bytes(value)
+	text := r.view.buf.Of(value)
 	if err == nil && r.check != nil {
 		r.checkReference(&ruleIRI, "", text)
 	}
@@ -767,14 +767,14 @@ func (r *Reader) resolved(base string, ref []byte) span {
 	v := &r.view
 	ref = r.trimmed(ref)
 	if syntax.Scheme(ref) > 0 {
-		return v.add(ref)
+		return v.buf.Add(ref)
 	}
 	if base == "" && r.check == nil {
 		r.reportChild(ruleRelative, ref, "a relative reference, but neither the document nor xml:base has a URL to resolve it against")
 	}
-	from := len(v.buf)
-	v.buf = syntax.AppendResolved(v.buf, base, ref)
-	return v.from(from)
+	from := len(v.buf.Bytes)
+	v.buf.Bytes = syntax.AppendResolved(v.buf.Bytes, base, ref)
+	return v.buf.Since(from)
 }
 
 // A lastDate is the last date that was read, and its text. The next one is often the
@@ -791,7 +791,7 @@ func (r *Reader) date(last *lastDate) (d websync.Datetime, text span, err error)
 	if err != nil {
 		return d, span{}, err
 	}
-	raw := v.bytes(text)
+	raw := v.buf.Of(text)
 	d, ok := last.date, len(raw) > 0 && string(raw) == string(last.text)
 	if !ok {
 		d, ok = exactDate(raw)
@@ -801,11 +801,11 @@ func (r *Reader) date(last *lastDate) (d websync.Datetime, text span, err error)
 		if fault != "" {
 			r.reportChild(ruleDate, raw, fault)
 		}
-		text.to = min(text.to, text.from+maxRaw)
+		text.To = min(text.To, text.From+maxRaw)
 		return d, text, nil
 	}
 	last.text, last.date = append(last.text[:0], raw...), d
-	v.buf = v.buf[:text.from]
+	v.buf.Bytes = v.buf.Bytes[:text.From]
 	return d, span{}, nil
 }
 
@@ -866,7 +866,7 @@ func (r *Reader) checkFuture(d websync.Datetime, value []byte) {
 // they are kept as markup, or only their text is kept.
 func (r *Reader) characters(rule *Rule, markup bool) (span, error) {
 	v := &r.view
-	from, depth := len(v.buf), 0
+	from, depth := len(v.buf.Bytes), 0
 	r.mixed = false
 	for {
 		kind, err := r.next()
@@ -876,10 +876,10 @@ func (r *Reader) characters(rule *Rule, markup bool) (span, error) {
 		switch {
 		case kind == xmlscan.Text:
 			if text := r.scan.Text(); r.fits(from, len(text)) {
-				v.buf = append(v.buf, text...)
+				v.buf.Bytes = append(v.buf.Bytes, text...)
 			}
 		case kind == xmlscan.End && depth == 0:
-			return v.from(from), nil
+			return v.buf.Since(from), nil
 		case kind == xmlscan.End:
 			depth--
 		default:
@@ -916,7 +916,7 @@ func (r *Reader) fits(from, n int) bool {
 	if r.inContent {
 		limit = r.maxContent()
 	}
-	if limit < 0 || len(r.view.buf)-from+n <= limit {
+	if limit < 0 || len(r.view.buf.Bytes)-from+n <= limit {
 		return true
 	}
 	if !r.unusable {
@@ -938,6 +938,6 @@ func (r *Reader) captureInside(from int) (err error) {
 	if !r.fits(from, 0) {
 		return r.scan.Skip()
 	}
-	r.view.buf, err = r.scan.AppendElement(r.view.buf)
+	r.view.buf.Bytes, err = r.scan.AppendElement(r.view.buf.Bytes)
 	return err
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
@@ -16,14 +16,14 @@ const maxDigests = 64 // of one link
 func (r *Reader) link(l *linkView, s *scope) (ok bool, err error) {
 	in := s.with(r.stated(s.inherited))
 	r.linkAttrs(l, in.base, true)
-	if l.Rel.isEmpty() {
-		l.Rel = r.view.add([]byte("alternate"))
+	if l.Rel.IsEmpty() {
+		l.Rel = r.view.buf.Add([]byte("alternate"))
 	}
 	if r.check != nil {
 		r.check.link(s, l)
 	}
 	if href, ok := r.scan.Attr("", "href"); ok {
-		if ok = s.model != &entryModel || !leadsToBody(r.view.bytes(l.Rel)) || !r.isItself(in.base, href); !ok {
+		if ok = s.model != &entryModel || !leadsToBody(r.view.buf.Of(l.Rel)) || !r.isItself(in.base, href); !ok {
 			r.reportChild(ruleItself, nil, "an empty href leads to the feed itself: the link is left out")
 		}
 		if r.check != nil {
@@ -35,7 +35,7 @@ func (r *Reader) link(l *linkView, s *scope) (ok bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	text := r.view.bytes(value)
+	text := r.view.buf.Of(value)
 	if isBlank(text) {
 		r.reportChild(ruleHref, nil, "a link must have an href: this one is left out")
 		return false, nil
@@ -99,18 +99,18 @@ func (r *Reader) linkAttrs(l *linkView, base string, isLink bool) {
 					l.Href = r.target(&ruleContentSrc, base, "src", a.Value)
 				}
 			case "type":
-				l.Type = v.add(xmlscan.Trim(a.Value))
+				l.Type = v.buf.Add(xmlscan.Trim(a.Value))
 			case "rel":
 				if isLink {
 					l.Rel = r.rel(a.Value)
 				}
 			case "hreflang":
 				if isLink {
-					l.Lang = v.add(xmlscan.Trim(a.Value))
+					l.Lang = v.buf.Add(xmlscan.Trim(a.Value))
 				}
 			case "title":
 				if isLink {
-					l.Title = v.add(a.Value)
+					l.Title = v.buf.Add(a.Value)
 				}
 			case "length":
 				l.Length = r.length(a.Value, isLink)
@@ -127,10 +127,10 @@ func (r *Reader) linkAttrs(l *linkView, base string, isLink bool) {
 			}
 			fallthrough
 		default:
-			v.attrs = append(v.attrs, attrView{a.Name.Space, a.Name.Local, v.add(a.Value)})
+			v.attrs = append(v.attrs, attrView{a.Name.Space, a.Name.Local, v.buf.Add(a.Value)})
 		}
 	}
-	l.Attrs = span{attrs, len(v.attrs)}
+	l.Attrs = span{From: attrs, To: len(v.attrs)}
 	if hash != nil || md5 != nil {
 		r.digests(l, hash, md5)
 	}
@@ -143,7 +143,7 @@ func (r *Reader) linkAttrs(l *linkView, base string, isLink bool) {
 // it has bytes that are not UTF-8, or the replacement character, which no IRI has.
 func (r *Reader) target(rule *Rule, base, attr string, ref []byte) span {
 	target := r.resolved(base, ref)
-	href := r.view.bytes(target)
+	href := r.view.buf.Of(target)
 	if bytes.Contains(href, []byte("\uFFFD")) {
 		r.unusable = true
 		r.loss(*rule, r.at, r.scan.Name().Local, href, attr+" must be UTF-8: what it belongs to is skipped")
@@ -162,7 +162,7 @@ func (r *Reader) digests(l *linkView, hash, md5 []byte) {
 			r.reportChild(ruleHash, nil, fmt.Sprintf("more than %d digests: the others are left out", maxDigests))
 			break
 		}
-		added := v.addDigest(field)
+		added := r.addDigest(field)
 		if !added || r.check != nil {
 			r.checkDigest(field, added)
 		}
@@ -171,7 +171,7 @@ func (r *Reader) digests(l *linkView, hash, md5 []byte) {
 		}
 	}
 	if found := len(v.digests); md5 != nil && (found == from || r.check != nil) {
-		switch added := v.addHex([]byte("md5"), md5) || v.addDigest(slices.Concat([]byte("md5:"), md5)); {
+		switch added := r.addDigest(slices.Concat([]byte("md5:"), md5)); {
 		case !added:
 			r.reportChild(ruleMD5, md5, "le:md5 must be an MD5 digest in hex")
 		case found > from:
@@ -179,7 +179,7 @@ func (r *Reader) digests(l *linkView, hash, md5 []byte) {
 			v.digests = v.digests[:found]
 		}
 	}
-	l.Digests = span{from, len(v.digests)}
+	l.Digests = span{From: from, To: len(v.digests)}
 }
 
 // checkDigest reports what is wrong with one "algorithm:sum".
@@ -196,28 +196,12 @@ func (r *Reader) checkDigest(field []byte, usable bool) {
 }
 
 // addDigest adds one "algorithm:sum". It returns false if field is not one.
-func (v *View) addDigest(field []byte) bool {
-	if name, sum, _ := bytes.Cut(field, []byte(":")); v.addHex(name, sum) {
-		return true
+func (r *Reader) addDigest(field []byte) bool {
+	d, err := r.view.buf.AddDigest(field)
+	if err == nil {
+		r.view.digests = append(r.view.digests, d)
 	}
-	d, err := websync.ParseDigest(string(field))
-	if err != nil {
-		return false
-	}
-	v.digests = append(v.digests, digestView{d.Algorithm, v.add([]byte(d.Sum))})
-	return true
-}
-
-// addHex adds a digest of a common algorithm, in hex. It returns false if sum has another
-// form.
-func (v *View) addHex(name, sum []byte) bool {
-	from := len(v.buf)
-	buf, algorithm := syntax.AppendDigest(v.buf, name, sum)
-	if v.buf = buf; algorithm == "" {
-		return false
-	}
-	v.digests = append(v.digests, digestView{algorithm, v.from(from)})
-	return true
+	return err == nil
 }
 
 // rel reads a relation. The IRI of a registered one equals its name (RFC 4287 §4.2.7.2),
@@ -231,27 +215,16 @@ func (r *Reader) rel(value []byte) span {
 	if name := syntax.RelationName(rel); len(name) > 0 {
 		rel = name
 	}
-	added := r.view.add(rel)
-	if kept := r.view.bytes(added); syntax.Scheme(kept) == 0 {
-		for i, c := range kept {
-			if c >= 'A' && c <= 'Z' {
-				kept[i] = c | 0x20
-			}
-		}
-	}
+	added, _ := r.view.buf.AddRelation(rel)
 	return added
 }
 
 // length reads a number of bytes as websync.Link states it. Only links have one, so a
 // fault in content is not reported.
 func (r *Reader) length(value []byte, isLink bool) int64 {
-	digits := xmlscan.Trim(value)
-	n, fault := syntax.Length(digits)
-	if isLink && (fault != "" || r.check != nil && len(digits) < len(value)) {
+	n, fault := document.Length(value)
+	if isLink && (fault != "" || r.check != nil && len(xmlscan.Trim(value)) < len(value)) {
 		r.reportChild(ruleLength, value, "length must be a number of bytes, in digits")
-	}
-	if fault == "" && n == 0 {
-		return websync.StatedZero
 	}
 	return n
 }
@@ -267,17 +240,17 @@ func (r *Reader) category(c *categoryView, in inherited) (ok bool, err error) {
 		}
 		switch a.Name.Local {
 		case "term":
-			c.Term = v.add(xmlscan.Trim(a.Value))
+			c.Term = v.buf.Add(xmlscan.Trim(a.Value))
 		case "scheme":
-			c.Scheme = v.add(r.trimmed(a.Value))
+			c.Scheme = v.buf.Add(r.trimmed(a.Value))
 			if r.check != nil {
-				r.check.scheme(v.bytes(c.Scheme))
+				r.check.scheme(v.buf.Of(c.Scheme))
 			}
 		case "label":
-			c.Label = v.add(a.Value)
+			c.Label = v.buf.Add(a.Value)
 		}
 	}
-	if c.Term.isEmpty() {
+	if c.Term.IsEmpty() {
 		if _, stated := r.scan.Attr("", "term"); stated {
 			r.reportChild(ruleTerm, nil, "a category should have a term that is not empty: this one is left out")
 		} else {
@@ -285,9 +258,9 @@ func (r *Reader) category(c *categoryView, in inherited) (ok bool, err error) {
 		}
 	}
 	if r.check != nil {
-		return !c.Term.isEmpty(), r.skipUndefined()
+		return !c.Term.IsEmpty(), r.skipUndefined()
 	}
-	return !c.Term.isEmpty(), r.scan.Skip()
+	return !c.Term.IsEmpty(), r.scan.Skip()
 }
 
 // person reads an author, a contributor, or the at:by of a tombstone (RFC 4287 §3.2).
@@ -329,14 +302,14 @@ func (r *Reader) personValue(p *personView, s *scope, child children) (err error
 	case childURI:
 		p.URI, err = r.reference(s.inherited)
 	case childName:
-		if p.Name, err = r.value(); err == nil && p.Name.isEmpty() && r.check != nil {
+		if p.Name, err = r.value(); err == nil && p.Name.IsEmpty() && r.check != nil {
 			r.reportChild(rulePersonName, nil, "a name should not be empty")
 		}
 	case childEmail:
 		var text span
 		text, err = r.characters(&ruleValueElement, false)
-		if p.Email = r.view.trimmed(text); err == nil && r.check != nil {
-			r.check.email(r.view.bytes(text))
+		if p.Email = r.view.buf.Trimmed(text); err == nil && r.check != nil {
+			r.check.email(r.view.buf.Of(text))
 		}
 	}
 	return err
@@ -345,5 +318,5 @@ func (r *Reader) personValue(p *personView, s *scope, child children) (err error
 // value reads a text and returns it without white space around it.
 func (r *Reader) value() (span, error) {
 	text, err := r.characters(&ruleValueElement, false)
-	return r.view.trimmed(text), err
+	return r.view.buf.Trimmed(text), err
 }

@@ -348,7 +348,7 @@ func (r *Reader) item() (ok bool, err error) {
 	default:
 		r.ended = r.scan.Depth() == 1
 	}
-	v.ID = v.bytes(v.id)
+	v.ID = v.buf.Of(v.id)
 	if r.check != nil {
 		r.check.endItem(&s, !r.pending)
 	}

@@ -23,7 +23,7 @@ func (r *Reader) construct(t *textView, s *scope) (err error) {
 	} else {
 		var text span
 		text, err = r.characters(&ruleTextElement, t.Type == HTML)
-		t.Value = r.view.trimmed(text)
+		t.Value = r.view.buf.Trimmed(text)
 	}
 	switch {
 	case err != nil:
@@ -62,9 +62,9 @@ const (
 func (r *Reader) div() (span, error) {
 	v := &r.view
 	local := r.scan.Name().Local
-	from := len(v.buf)
-	v.buf = append(v.buf, divStart...)
-	inside := len(v.buf)
+	from := len(v.buf.Bytes)
+	v.buf.Bytes = append(v.buf.Bytes, divStart...)
+	inside := len(v.buf.Bytes)
 	divs, faults := 0, 0
 	fault := func(at position, value, message string) {
 		if faults++; faults == 1 {
@@ -82,7 +82,7 @@ func (r *Reader) div() (span, error) {
 		if kind == xmlscan.Text {
 			if text := r.scan.Text(); len(xmlscan.Trim(text)) > 0 && r.fits(from, len(text)) {
 				fault(r.position(), string(xmlscan.Trim(text)), "xhtml must be one div, with no text beside it")
-				if v.buf, err = xmlscan.AppendText(v.buf, string(text)); err != nil {
+				if v.buf.Bytes, err = xmlscan.AppendText(v.buf.Bytes, string(text)); err != nil {
 					return span{}, err
 				}
 			}
@@ -107,13 +107,13 @@ func (r *Reader) div() (span, error) {
 		}
 	}
 	if divs == 1 && faults == 0 {
-		return v.from(inside), nil
+		return v.buf.Since(inside), nil
 	}
 	if divs == 0 {
 		fault(r.at, "", "xhtml must be one div")
 	}
-	v.buf = append(v.buf, divEnd...)
-	return v.from(from), nil
+	v.buf.Bytes = append(v.buf.Bytes, divEnd...)
+	return v.buf.Since(from), nil
 }
 
 // inlineOrElsewhere reads the content of an entry (RFC 4287 §4.1.3).
@@ -121,7 +121,7 @@ func (r *Reader) inlineOrElsewhere(s *scope) (err error) {
 	c := &r.view.content
 	lang, base := r.stated(s.inherited)
 	r.linkAttrs(&c.linkView, s.with("", base).base, false)
-	c.Lang, c.Base = r.view.add([]byte(lang)), base
+	c.Lang, c.Base = r.view.buf.Add([]byte(lang)), base
 	r.inContent, r.scan.MaxValue = true, r.maxContent()
 	defer func() {
 		if err != nil {
@@ -142,7 +142,7 @@ func (r *Reader) inlineOrElsewhere(s *scope) (err error) {
 // inline reads content that is in the entry.
 func (r *Reader) inline(c *contentView) (err error) {
 	form, valid := r.contentForm(c)
-	mediaType := r.view.bytes(c.Type)
+	mediaType := r.view.buf.Of(c.Type)
 	r.mixed = false
 	switch {
 	case form == XHTML:
@@ -165,10 +165,10 @@ func (r *Reader) inline(c *contentView) (err error) {
 // for a media type.
 func (r *Reader) contentForm(c *contentView) (form string, valid bool) {
 	stated, ok := r.scan.Attr("", "type")
-	if c.Type.isEmpty() {
-		c.Type = r.view.add([]byte(PlainText))
+	if c.Type.IsEmpty() {
+		c.Type = r.view.buf.Add([]byte(PlainText))
 	}
-	found := r.view.bytes(c.Type)
+	found := r.view.buf.Of(c.Type)
 	for _, form := range [...]string{PlainText, HTML, XHTML} {
 		if !syntax.EqualFold(found, form) {
 			continue
@@ -176,7 +176,7 @@ func (r *Reader) contentForm(c *contentView) (form string, valid bool) {
 		valid := string(found) == form && (r.check == nil || !ok || string(stated) == form)
 		if !valid {
 			r.reportChild(ruleContentType, stated, "type must be text, html, xhtml or a media type")
-			c.Type = r.view.add([]byte(form))
+			c.Type = r.view.buf.Add([]byte(form))
 		}
 		return form, valid
 	}
@@ -186,7 +186,7 @@ func (r *Reader) contentForm(c *contentView) (form string, valid bool) {
 // contentElsewhere reads the type of content with src, and checks that the element is
 // empty.
 func (r *Reader) contentElsewhere(c *contentView) error {
-	media, found := "", r.view.bytes(c.Type)
+	media, found := "", r.view.buf.Of(c.Type)
 	switch {
 	case syntax.EqualFold(found, PlainText):
 		media = "text/plain"
@@ -197,13 +197,13 @@ func (r *Reader) contentElsewhere(c *contentView) error {
 	}
 	if media != "" {
 		r.reportChild(ruleContentSrc, found, "type must be a media type if the content has src")
-		c.Type = r.view.add([]byte(media))
+		c.Type = r.view.buf.Add([]byte(media))
 	}
 	if r.check != nil {
 		r.check.contentElsewhere(media == "")
 	}
 	value, err := r.characters(&ruleContentSrc, false)
-	if text := r.view.bytes(value); !isBlank(text) {
+	if text := r.view.buf.Of(value); !isBlank(text) {
 		r.reportChild(ruleContentSrc, text, "content must be empty if it has src")
 	}
 	return err
@@ -213,7 +213,7 @@ func (r *Reader) contentElsewhere(c *contentView) error {
 // without its white space.
 func (r *Reader) embedded(isXML, valid bool) (span, error) {
 	v := &r.view
-	from := len(v.buf)
+	from := len(v.buf.Bytes)
 	end, elements := from, 0 // of the text
 	if isXML {
 		// the content may be an entry or a feed
@@ -230,8 +230,8 @@ func (r *Reader) embedded(isXML, valid bool) (span, error) {
 		}
 		if kind == xmlscan.Text {
 			if text := r.scan.Text(); elements == 0 && r.fits(from, len(text)) {
-				v.buf = append(v.buf, text...)
-				end = len(v.buf)
+				v.buf.Bytes = append(v.buf.Bytes, text...)
+				end = len(v.buf.Bytes)
 			}
 			continue
 		}
@@ -239,7 +239,7 @@ func (r *Reader) embedded(isXML, valid bool) (span, error) {
 			if !isXML {
 				r.reportMixed(&ruleContentElement)
 			}
-			v.buf, err = r.scan.AppendElement(v.buf)
+			v.buf.Bytes, err = r.scan.AppendElement(v.buf.Bytes)
 		} else {
 			err = r.scan.Skip()
 		}
@@ -247,8 +247,8 @@ func (r *Reader) embedded(isXML, valid bool) (span, error) {
 			return span{}, err
 		}
 	}
-	raw, element := v.buf[from:end], v.from(end)
-	text := v.trimmed(span{from, end})
+	raw, element := v.buf.Bytes[from:end], v.buf.Since(end)
+	text := v.buf.Trimmed(span{From: from, To: end})
 	switch {
 	case elements == 0 && isXML:
 		r.reportChild(ruleContentXML, nil, "content of an XML type must be one element: there is none")
@@ -258,13 +258,13 @@ func (r *Reader) embedded(isXML, valid bool) (span, error) {
 			r.check.base64(raw)
 		}
 		if elements == 0 {
-			text.to = text.from + len(dropSpace(v.bytes(text)))
+			text.To = text.From + len(dropSpace(v.buf.Of(text)))
 			return text, nil
 		}
 	case elements > 1:
 		r.reportChild(ruleContentXML, nil, fmt.Sprintf("content of an XML type must be one element: there are %d, and the first counts", elements))
-	case !text.isEmpty():
-		r.reportChild(ruleContentXML, v.bytes(text), "content of an XML type must be one element, with no text beside it")
+	case !text.IsEmpty():
+		r.reportChild(ruleContentXML, v.buf.Of(text), "content of an XML type must be one element, with no text beside it")
 	}
 	return element, nil
 }

@@ -2,7 +2,7 @@ package atom
 
 import (
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/document"
 )
 
 // A View is an [Item] whose bytes belong to the [Reader]: they are valid until the next
@@ -36,15 +36,13 @@ type View struct {
 	lang, base string
 	damaged    bool // as Entry.Damaged
 
-	buf     []byte // the bytes of all fields
-	digests []digestView
+	buf     document.Buffer // the bytes of all fields
+	digests []document.Digest
 	attrs   []attrView
 }
 
 // A span is a part of the buffer of a View, or of its digests or attributes.
-type span struct{ from, to int }
-
-func (s span) isEmpty() bool { return s.from == s.to }
+type span = document.Span
 
 // The types below correspond to those without View in their names.
 
@@ -56,7 +54,7 @@ type textView struct {
 
 type personView struct{ Name, Email, URI span }
 
-func (p *personView) isZero() bool { return p.Name.isEmpty() && p.Email.isEmpty() && p.URI.isEmpty() }
+func (p *personView) isZero() bool { return p.Name.IsEmpty() && p.Email.IsEmpty() && p.URI.IsEmpty() }
 
 type categoryView struct {
 	Term, Scheme, Label span
@@ -70,11 +68,6 @@ type linkView struct {
 	Digests  span // of digests
 	Modified websync.Datetime
 	Attrs    span // of attrs
-}
-
-type digestView struct {
-	Algorithm string
-	Sum       span
 }
 
 type attrView struct {
@@ -97,51 +90,27 @@ type elementView struct {
 func (v *View) reset(p position) {
 	authors, contributors, categories := v.authors[:0], v.contributors[:0], v.categories[:0]
 	links, elements := v.links[:0], v.elements[:0]
-	buf, digests, attrs := v.buf[:0], v.digests[:0], v.attrs[:0]
+	buf, digests, attrs := v.buf.Bytes[:0], v.digests[:0], v.attrs[:0]
 	*v = View{}
 	v.Line, v.Column = p.line, p.column
 	v.authors, v.contributors, v.categories, v.links, v.elements = authors, contributors, categories, links, elements
-	v.buf, v.digests, v.attrs = buf, digests, attrs
-}
-
-// add copies text into the buffer.
-func (v *View) add(text []byte) span {
-	from := len(v.buf)
-	v.buf = append(v.buf, text...)
-	return v.from(from)
-}
-
-// from returns what was appended to the buffer since its length was n.
-func (v *View) from(n int) span { return span{n, len(v.buf)} }
-
-// bytes returns a part of the buffer. It is valid until the next change of the buffer.
-func (v *View) bytes(s span) []byte { return v.buf[s.from:s.to:s.to] }
-
-// trimmed returns s without the white space around it.
-func (v *View) trimmed(s span) span {
-	for s.from < s.to && syntax.IsSpace(v.buf[s.from]) {
-		s.from++
-	}
-	for s.from < s.to && syntax.IsSpace(v.buf[s.to-1]) {
-		s.to--
-	}
-	return s
+	v.buf.Bytes, v.digests, v.attrs = buf, digests, attrs
 }
 
 // digest returns digest i.
 func (v *View) digest(i int) websync.Digest {
 	d := &v.digests[i]
-	return websync.Digest{Algorithm: d.Algorithm, Sum: string(v.bytes(d.Sum))}
+	return websync.Digest{Algorithm: d.Algorithm, Sum: string(v.buf.Of(d.Sum))}
 }
 
 // A mark is how much of its memory a View uses.
 type mark struct{ buf, digests, attrs int }
 
-func (v *View) mark() mark { return mark{len(v.buf), len(v.digests), len(v.attrs)} }
+func (v *View) mark() mark { return mark{len(v.buf.Bytes), len(v.digests), len(v.attrs)} }
 
 // release gives back what was added since m.
 func (v *View) release(m mark) {
-	v.buf, v.digests, v.attrs = v.buf[:m.buf], v.digests[:m.digests], v.attrs[:m.attrs]
+	v.buf.Bytes, v.digests, v.attrs = v.buf.Bytes[:m.buf], v.digests[:m.digests], v.attrs[:m.attrs]
 }
 
 // Clone returns the item in memory of its own: one string for all of its text.
@@ -211,17 +180,17 @@ type keeper struct {
 
 // keeper returns a keeper of what was added since m. The digests are in room if they fit.
 func (v *View) keeper(m mark, room []websync.Digest) (k keeper) {
-	k.since, k.all = m, string(v.buf[m.buf:])
+	k.since, k.all = m, string(v.buf.Bytes[m.buf:])
 	k.digests = keepAll(room, v.digests[m.digests:], k.digest)
 	k.attrs = keepAll(nil, v.attrs[m.attrs:], k.attr)
 	return k
 }
 
 func (k *keeper) text(s span) string {
-	if s.isEmpty() {
+	if s.IsEmpty() {
 		return ""
 	}
-	return k.all[s.from-k.since.buf : s.to-k.since.buf]
+	return k.all[s.From-k.since.buf : s.To-k.since.buf]
 }
 
 func (k *keeper) construct(kept *Text, t *textView) {
@@ -232,21 +201,9 @@ func (k *keeper) person(kept *websync.Person, p *personView) {
 	kept.Name, kept.Email, kept.URI = k.text(p.Name), k.text(p.Email), k.text(p.URI)
 }
 
-// sliceOf returns a slice of n zero values: the first ones of room if it is long enough,
-// or else new ones.
-func sliceOf[T any](room []T, n int) []T {
-	switch {
-	case n == 0:
-		return nil
-	case n <= len(room):
-		return room[:n:n]
-	}
-	return make([]T, n)
-}
-
 // keepAll copies each of some views, into room if they fit.
 func keepAll[T, V any](room []T, views []V, keep func(*T, *V)) []T {
-	all := sliceOf(room, len(views))
+	all := document.SliceOf(room, len(views))
 	for i := range views {
 		keep(&all[i], &views[i])
 	}
@@ -261,15 +218,15 @@ func (k *keeper) link(kept *websync.Link, l *linkView) {
 	kept.Rel, kept.Href, kept.Type = k.text(l.Rel), k.text(l.Href), k.text(l.Type)
 	kept.Lang, kept.Title = k.text(l.Lang), k.text(l.Title)
 	kept.Length, kept.Modified = l.Length, l.Modified
-	if d := l.Digests; !d.isEmpty() {
-		kept.Digests = k.digests[d.from-k.since.digests : d.to-k.since.digests : d.to-k.since.digests]
+	if d := l.Digests; !d.IsEmpty() {
+		kept.Digests = k.digests[d.From-k.since.digests : d.To-k.since.digests : d.To-k.since.digests]
 	}
-	if a := l.Attrs; !a.isEmpty() {
-		kept.Attrs = k.attrs[a.from-k.since.attrs : a.to-k.since.attrs : a.to-k.since.attrs]
+	if a := l.Attrs; !a.IsEmpty() {
+		kept.Attrs = k.attrs[a.From-k.since.attrs : a.To-k.since.attrs : a.To-k.since.attrs]
 	}
 }
 
-func (k *keeper) digest(kept *websync.Digest, d *digestView) {
+func (k *keeper) digest(kept *websync.Digest, d *document.Digest) {
 	kept.Algorithm, kept.Sum = d.Algorithm, k.text(d.Sum)
 }
 

@@ -813,7 +813,7 @@ func (w *walk) parseAtom(p *page, report func(websync.Finding), each func(int, *
 			c = candidate{own: v.Clone(), read: true}
 		} else {
 			c = candidate{id: v.ID, entry: v.ID, deleted: v.Deleted, read: true, view: v}
-			c.date(v.Updated, v.published, v.updatedText.isEmpty())
+			c.date(v.Updated, v.published, v.updatedText.IsEmpty())
 			if w.source.ViaID {
 				c.follow(viewVia(v))
 			}
@@ -937,8 +937,8 @@ func (c *candidate) follow(via []byte) {
 // viewVia returns the target of the first via link.
 func viewVia(v *View) []byte {
 	for i := range v.links {
-		if l := &v.links[i]; string(v.bytes(l.Rel)) == "via" && !l.Href.isEmpty() {
-			return v.bytes(l.Href)
+		if l := &v.links[i]; string(v.buf.Of(l.Rel)) == "via" && !l.Href.IsEmpty() {
+			return v.buf.Of(l.Href)
 		}
 	}
 	return nil

@@ -120,7 +120,7 @@ func (s *scanner) takeRoot(t *sitemap.Tag) bool {
 		s.head.Links = append(s.head.Links, k.links(nil, s.root.Links)...)
 		s.linksAt = append(s.linksAt, s.at)
 	}
-	s.size += len(s.root.buf)
+	s.size += len(s.root.buf.Bytes)
 	return true
 }
 
@@ -152,7 +152,7 @@ func (s *scanner) keep(space, local string, value []byte) {
 
 // fits reports whether another element of the entry is read.
 func (s *scanner) fits() bool {
-	if len(s.to.buf) <= maxText && len(s.to.Links) < maxLinks {
+	if len(s.to.buf.Bytes) <= maxText && len(s.to.Links) < maxLinks {
 		return true
 	}
 	if !s.full {
@@ -327,11 +327,9 @@ func (s *scanner) time(attr string, value []byte) websync.Datetime {
 }
 
 func (s *scanner) length(value []byte) int64 {
-	n, fault := syntax.Length(xmlscan.Trim(value))
+	n, fault := document.Length(value)
 	if fault != "" {
 		s.doubt(ruleLength, "length", value, fault)
-	} else if n == 0 {
-		return websync.StatedZero
 	}
 	return n
 }
@@ -355,28 +353,13 @@ func (s *scanner) priority(value []byte) (n int) {
 	return n
 }
 
-// relation reads a rel. In the names of registered relations, capitals make no difference
-// (RFC 8288 §2.1.1).
+// relation reads a rel.
 func (s *scanner) relation(value []byte) []byte {
-	rel := s.to.add(xmlscan.Trim(value))
-	switch string(rel) {
-	case "duplicate", "describedby", "alternate", "via", "contents", RelationPatch:
-		return rel
-	}
-	if syntax.Scheme(rel) > 0 {
-		return rel
-	}
-	capitals := false
-	for i, c := range rel {
-		if 'A' <= c && c <= 'Z' {
-			rel[i] = c | 0x20
-			capitals = true
-		}
-	}
+	rel, capitals := s.to.buf.AddRelation(value)
 	if capitals {
 		s.doubt(ruleRelation, "rel", value, "names of relations are written in small letters")
 	}
-	return rel
+	return s.to.buf.Of(rel)
 }
 
 // href reads a URI. A relative one is resolved, if there is something to resolve it
@@ -399,10 +382,7 @@ func (s *scanner) path(value []byte) []byte {
 	if fault == "" {
 		return s.to.add(value)
 	}
-	from := len(s.to.buf)
-	s.to.buf = append(s.to.buf, '/')
-	s.to.buf = append(s.to.buf, bytes.TrimPrefix(xmlscan.Trim(value), []byte("./"))...)
-	path := s.to.buf[from:len(s.to.buf):len(s.to.buf)]
+	path := s.to.add(slices.Concat([]byte("/"), bytes.TrimPrefix(xmlscan.Trim(value), []byte("./"))))
 	if pathFault(path) != "" {
 		s.doubt(rulePath, "path", value, fault)
 		return nil
@@ -455,11 +435,14 @@ func (s *scanner) digests(value []byte) []DigestView {
 			fault = "more than 64 digests: the others are left out"
 			break
 		}
-		if v.addHex(field) {
-			continue
+		if colon := bytes.IndexByte(field, ':'); colon > 0 {
+			if d, ok := v.buf.AddHex(field[:colon], field[colon+1:]); ok {
+				v.addDigest(d)
+				continue
+			}
 		}
 		for part := range bytes.FieldsSeq(field) { // line breaks by reference
-			if wrong := v.addDigest(part); fault == "" {
+			if wrong := v.addOddDigest(part); fault == "" {
 				fault = wrong
 			}
 		}
@@ -473,30 +456,19 @@ func (s *scanner) digests(value []byte) []DigestView {
 	return v.digests[from:len(v.digests):len(v.digests)]
 }
 
-// addHex adds an algorithm:digest that is written as it should be.
-func (v *View) addHex(field []byte) bool {
-	colon := bytes.IndexByte(field, ':')
-	if colon < 0 {
-		return false
-	}
-	from := len(v.buf)
-	buf, algorithm := syntax.AppendDigest(v.buf, field[:colon], field[colon+1:])
-	if v.buf = buf; algorithm == "" {
-		return false
-	}
-	v.digests = append(v.digests, DigestView{algorithm, v.buf[from:len(v.buf):len(v.buf)]})
-	return true
+func (v *View) addDigest(d document.Digest) {
+	v.digests = append(v.digests, DigestView{d.Algorithm, v.buf.Of(d.Sum)})
 }
 
-// addDigest adds an algorithm:digest in another form, or of another algorithm. It returns
-// what is wrong with it; one that can't be read is left out.
-func (v *View) addDigest(field []byte) (fault string) {
-	fault = syntax.DigestFault(field)
-	d, err := websync.ParseDigest(string(field))
+// addOddDigest adds an algorithm:digest in another form, or of another algorithm. It
+// returns what is wrong with it; one that can't be read is left out.
+func (v *View) addOddDigest(field []byte) (fault string) {
+	d, err := v.buf.AddDigest(field)
 	if err != nil {
 		return err.Error()
 	}
-	v.digests = append(v.digests, DigestView{d.Algorithm, v.add([]byte(d.Sum))})
+	v.addDigest(d)
+	fault = syntax.DigestFault(field)
 	if name, _, _ := bytes.Cut(field, []byte(":")); fault == "" && string(name) != d.Algorithm {
 		fault = "the algorithm is written " + d.Algorithm
 	}

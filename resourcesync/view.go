@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -20,7 +21,7 @@ type View struct {
 	at    position // of it
 
 	// holds the bytes of the fields above; after it grew, older ones use the old one
-	buf           []byte
+	buf           document.Buffer
 	digests       []DigestView
 	attrs, faulty []AttrView
 }
@@ -68,14 +69,12 @@ type AttrView struct {
 // reset makes v the view of another entry, keeping its memory.
 func (v *View) reset() {
 	v.Metadata, v.Links, v.known, v.twice = MetadataView{}, v.Links[:0], false, false
-	v.buf, v.digests, v.attrs, v.faulty = v.buf[:0], v.digests[:0], v.attrs[:0], v.faulty[:0]
+	v.buf.Bytes, v.digests, v.attrs, v.faulty = v.buf.Bytes[:0], v.digests[:0], v.attrs[:0], v.faulty[:0]
 }
 
 // add copies text into the buffer.
 func (v *View) add(text []byte) []byte {
-	from := len(v.buf)
-	v.buf = append(v.buf, text...)
-	return v.buf[from:len(v.buf):len(v.buf)]
+	return v.buf.Of(v.buf.Add(text))
 }
 
 // An entryBlock is room for what most entries have few of: one piece of memory instead of
@@ -90,7 +89,7 @@ func (v *View) Clone() (e Entry) {
 	e.Entry = v.View.Clone()
 	if v.known || len(v.Links) > 0 {
 		var k keeper
-		k.Grow(len(v.buf))
+		k.Grow(len(v.buf.Bytes))
 		block := new(entryBlock)
 		k.metadata(&e.Metadata, &v.Metadata, block.digests[:])
 		e.Links = k.links(block.links[:], v.Links)
@@ -111,18 +110,6 @@ func (k *keeper) text(b []byte) string {
 	return k.String()[n:]
 }
 
-// sliceOf returns a slice of n zeros: the first of room, if they are enough, else new
-// ones.
-func sliceOf[T any](room []T, n int) []T {
-	switch {
-	case n == 0:
-		return nil
-	case n <= len(room):
-		return room[:n:n]
-	}
-	return make([]T, n)
-}
-
 func (k *keeper) metadata(kept *Metadata, m *MetadataView, room []websync.Digest) {
 	kept.Capability, kept.Change, kept.Datetime = m.Capability, m.Change, m.Datetime
 	kept.At, kept.Completed, kept.From, kept.Until = m.At, m.Completed, m.From, m.Until
@@ -132,7 +119,7 @@ func (k *keeper) metadata(kept *Metadata, m *MetadataView, room []websync.Digest
 }
 
 func (k *keeper) links(room []Link, views []LinkView) []Link {
-	all := sliceOf(room, len(views))
+	all := document.SliceOf(room, len(views))
 	for i := range views {
 		kept, l := &all[i], &views[i]
 		kept.Rel, kept.Href, kept.Type, kept.Encoding, kept.Path = k.text(l.Rel), k.text(l.Href), k.text(l.Type), k.text(l.Encoding), k.text(l.Path)
@@ -143,7 +130,7 @@ func (k *keeper) links(room []Link, views []LinkView) []Link {
 }
 
 func (k *keeper) digests(room []websync.Digest, views []DigestView) websync.Digests {
-	all := sliceOf(room, len(views))
+	all := document.SliceOf(room, len(views))
 	for i, d := range views {
 		all[i] = websync.Digest{Algorithm: d.Algorithm, Sum: k.text(d.Sum)}
 	}
@@ -151,7 +138,7 @@ func (k *keeper) digests(room []websync.Digest, views []DigestView) websync.Dige
 }
 
 func (k *keeper) attrs(views []AttrView) []websync.Attr {
-	all := sliceOf[websync.Attr](nil, len(views))
+	all := document.SliceOf[websync.Attr](nil, len(views))
 	for i, a := range views {
 		all[i] = websync.Attr{Space: a.Space, Local: a.Local, Value: k.text(a.Value)}
 	}

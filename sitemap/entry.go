@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -83,7 +84,7 @@ type View struct {
 	Priority     float32
 	Line, Column int
 
-	buf    []byte // holds the bytes of the fields above
+	buf    document.Buffer // holds the bytes of the fields above
 	loc    span
 	at     position // of loc
 	modAt  position // of lastmod
@@ -91,8 +92,8 @@ type View struct {
 	pieces []piece
 }
 
-// A span is a piece of View.buf, which moves while it grows.
-type span struct{ from, to int }
+// A span is a part of View.buf.
+type span = document.Span
 
 type piece struct {
 	space, local string
@@ -118,16 +119,16 @@ func (v *View) Clone() Entry { return v.clone(0) }
 
 // clone is Clone with room for more Elements.
 func (v *View) clone(room int) (e Entry) {
-	v.copyTo(&e, string(v.buf), room)
+	v.copyTo(&e, string(v.buf.Bytes), room)
 	return e
 }
 
 // copyTo sets e, which is zero, to the entry, whose text is s.
 func (v *View) copyTo(e *Entry, s string, room int) {
-	e.Loc = s[v.loc.from:v.loc.to]
+	e.Loc = s[v.loc.From:v.loc.To]
 	e.LastMod = v.LastMod
 	if v.text != (span{}) {
-		e.LastModText = s[v.text.from:v.text.to]
+		e.LastModText = s[v.text.From:v.text.To]
 	}
 	e.ChangeFreq = v.ChangeFreq
 	e.Priority = v.Priority
@@ -137,7 +138,7 @@ func (v *View) copyTo(e *Entry, s string, room int) {
 	}
 	for i := range v.pieces {
 		p := &v.pieces[i]
-		e.Elements = append(e.Elements, websync.Element{Space: p.space, Local: p.local, XML: s[p.from:p.to]})
+		e.Elements = append(e.Elements, websync.Element{Space: p.space, Local: p.local, XML: s[p.From:p.To]})
 	}
 }
 
@@ -167,21 +168,12 @@ func (t *texts) copy(b []byte) string {
 func (v *View) reset(line, column int) {
 	v.Loc, v.LastMod, v.LastModText, v.ChangeFreq, v.Priority = nil, websync.Datetime{}, nil, "", 0
 	v.Line, v.Column = line, column
-	v.buf, v.pieces, v.loc, v.text = v.buf[:0], v.pieces[:0], span{}, span{}
+	v.buf.Bytes, v.pieces, v.loc, v.text = v.buf.Bytes[:0], v.pieces[:0], span{}, span{}
 }
-
-// add copies text into the buffer.
-func (v *View) add(text []byte) span {
-	from := len(v.buf)
-	v.buf = append(v.buf, text...)
-	return span{from, len(v.buf)}
-}
-
-func (v *View) bytes(s span) []byte { return v.buf[s.from:s.to:s.to] }
 
 // finish sets the views, since the buffer no longer moves.
 func (v *View) finish() {
-	v.Loc, v.LastModText = v.bytes(v.loc), v.bytes(v.text)
+	v.Loc, v.LastModText = v.buf.Of(v.loc), v.buf.Of(v.text)
 }
 
 var changeFreqs = []ChangeFreq{Always, Hourly, Daily, Weekly, Monthly, Yearly, Never}

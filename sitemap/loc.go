@@ -69,7 +69,7 @@ func (r *Reader) takeLoc(text []byte) {
 			r.reportChild(ruleLocEscape, text, "characters outside ASCII that are not percent-encoded")
 		}
 	}
-	r.view.loc = r.view.add(loc)
+	r.view.loc = r.view.buf.Add(loc)
 	r.view.at = position{r.line, r.column}
 }
 

@@ -172,7 +172,7 @@ func (r *Reader) All() iter.Seq2[Entry, error] { return document.All(r.Next) }
 func (r *Reader) Next() (e Entry, err error) {
 	v, err := r.NextView()
 	if err == nil {
-		v.copyTo(&e, r.texts.copy(v.buf), 0)
+		v.copyTo(&e, r.texts.copy(v.buf.Bytes), 0)
 	}
 	return e, err
 }
@@ -620,7 +620,7 @@ func (r *Reader) takeOddLastMod(text []byte) {
 		return
 	}
 	v := &r.view
-	v.text = v.add(text[:min(len(text), maxValue)])
+	v.text = v.buf.Add(text[:min(len(text), maxValue)])
 	d, departure, err := websync.ParseDatetimeLenient(string(text))
 	if err != nil {
 		r.reportChild(ruleLastMod, text, err.Error())
@@ -688,20 +688,20 @@ const maxElements = 1 << 20
 // capture keeps the current element of an entry. Its errors are those of child.
 func (r *Reader) capture() error {
 	v := &r.view
-	name, from := r.xml.Name(), len(v.buf)
-	b, err := r.append(v.buf, r.line, r.column)
+	name, from := r.xml.Name(), len(v.buf.Bytes)
+	b, err := r.append(v.buf.Bytes, r.line, r.column)
 	if err != nil {
 		return err
 	}
-	if v.buf = b; len(b) == from { // over a limit, and reported
+	if v.buf.Bytes = b; len(b) == from { // over a limit, and reported
 		return nil
 	}
 	if from > maxElements {
-		v.buf = b[:from]
+		v.buf.Bytes = b[:from]
 		r.reportChild(ruleElementSize, nil, "more than 1 MiB of extension elements in one entry: left out")
 		return nil
 	}
-	v.pieces = append(v.pieces, piece{name.Space, name.Local, span{from, len(v.buf)}, position{r.line, r.column}})
+	v.pieces = append(v.pieces, piece{name.Space, name.Local, v.buf.Since(from), position{r.line, r.column}})
 	return nil
 }
 

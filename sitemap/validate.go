@@ -376,7 +376,7 @@ func (v *validator) extensions(e *View) {
 		if v.r.Kind() == Index {
 			v.report(ruleNotInIndex, p.position, p.local, nil, "an index has only loc and lastmod")
 		}
-		x := websync.Element{Space: p.space, Local: p.local, XML: string(e.bytes(p.span))}
+		x := websync.Element{Space: p.space, Local: p.local, XML: string(e.buf.Of(p.span))}
 		alternate, err := v.exts.check(&x, v.o.Now, found)
 		switch {
 		case err != nil: // impossible: the Reader wrote it
