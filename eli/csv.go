@@ -128,7 +128,8 @@ func (w *csvWalk) all(ctx context.Context) error {
 			if latest, several := w.again[act.uri]; several && latest.line != act.line {
 				return nil
 			}
-			return w.Yield(harvest.Event{Kind: harvest.Put, At: act.at, Resource: websync.Resource{ID: act.uri, Title: act.title, Modified: act.at}})
+			return w.Yield(harvest.Event{Kind: harvest.Put, At: act.at,
+				Resource: websync.Resource{ID: act.uri, Title: act.title, Modified: act.at}})
 		})
 	}
 	return w.Snapshot(list, func() harvest.Event {
@@ -236,10 +237,12 @@ func (w *csvWalk) check() error {
 	w.doc.Skipped = r.skipped
 	if w.doc.MayBeCut {
 		w.doc.Skipped++
-		w.Report(ruleCSVCut.Finding(w.doc.Final, 0, 0, "", nil, "only the closed connection ended this list: the end may be missing"))
+		w.Report(ruleCSVCut.Finding(w.doc.Final, 0, 0, "", nil,
+			"only the closed connection ended this list: the end may be missing"))
 	}
 	if w.listed > 0 {
-		w.Report(ruleCSVTwice.Finding(w.doc.Final, first.line, 1, "", []byte(first.uri), fmt.Sprintf("%d of %d lines are of acts that have another line before", w.listed, w.acts)))
+		w.Report(ruleCSVTwice.Finding(w.doc.Final, first.line, 1, "", []byte(first.uri),
+			fmt.Sprintf("%d of %d lines are of acts that have another line before", w.listed, w.acts)))
 	}
 	return nil
 }

@@ -22,9 +22,11 @@ const sectionCSV = "RFC 4180 §2"
 
 // The lines of a CSV list.
 var (
-	ruleCSVLine      = rules.Error("csv-line", sectionCSV, "a line that is not an ELI, a date and perhaps a title")
-	ruleCSVQuote     = rules.Error("csv-quote", sectionCSV, "a quotation mark that is not closed, or that is inside of a field without being doubled")
-	ruleCSVCut       = rules.Warning("csv-cut", "RFC 9112 §8", "a list that may have been cut off: only the closed connection ended it")
+	ruleCSVLine  = rules.Error("csv-line", sectionCSV, "a line that is not an ELI, a date and perhaps a title")
+	ruleCSVQuote = rules.Error("csv-quote", sectionCSV,
+		"a quotation mark that is not closed, or that is inside of a field without being doubled")
+	ruleCSVCut = rules.Warning("csv-cut", "RFC 9112 §8",
+		"a list that may have been cut off: only the closed connection ended it")
 	ruleCSVFields    = rules.Warning("csv-fields", sectionCSV, "more than three fields: the rest is read as part of the title")
 	ruleCSVSeparator = rules.Warning("csv-separator", sectionCSV, "fields that are not separated by commas")
 	ruleCSVEncoding  = rules.Warning("csv-encoding", sectionCSV, "another encoding than UTF-8")
@@ -63,7 +65,8 @@ type csvAct struct {
 	line       int
 }
 
-var errCSVCut = fmt.Errorf("%w: the last line has no line break at its end, so the list may have been cut off", websync.ErrTruncated)
+var errCSVCut = fmt.Errorf("%w: the last line has no line break at its end, so the list may have been cut off",
+	websync.ErrTruncated)
 
 // csvWindow is how long a row can be, line breaks included.
 const csvWindow = 64 << 10
@@ -141,7 +144,8 @@ func separator(data []byte) (best byte) {
 			if rest = rest[size:]; len(row.fields) < 2 {
 				continue
 			}
-			if _, _, err := websync.ParseDatetimeLenient(row.fields[1].text); err == nil && strings.Contains(row.fields[0].text, "://") {
+			if _, _, err := websync.ParseDatetimeLenient(row.fields[1].text); err == nil &&
+				strings.Contains(row.fields[0].text, "://") {
 				good++
 			}
 		}
@@ -206,7 +210,8 @@ func (r *csvReader) act(row *csvRow) (act csvAct, ok bool) {
 	case row.fault == rowOpen:
 		return skip(ruleCSVQuote, row.fields[0], "a quotation mark that is not closed")
 	case row.fault == rowStray && row.breaks > 1:
-		return skip(ruleCSVQuote, row.fields[0], "a quotation mark that is not doubled, in a field of several lines: it may hide another line")
+		return skip(ruleCSVQuote, row.fields[0],
+			"a quotation mark that is not doubled, in a field of several lines: it may hide another line")
 	}
 	if r.rows == 1 && row.isHeader() {
 		return csvAct{}, false
@@ -237,10 +242,12 @@ func (r *csvReader) act(row *csvRow) (act csvAct, ok bool) {
 	}
 	if len(title) > 1 {
 		f := row.fields[3]
-		r.add(ruleCSVFields, row.line+f.line, f.column, f.text, fmt.Sprintf("%d fields: a title with %q in it needs quotation marks", len(row.fields), r.comma))
+		r.add(ruleCSVFields, row.line+f.line, f.column, f.text,
+			fmt.Sprintf("%d fields: a title with %q in it needs quotation marks", len(row.fields), r.comma))
 	}
 	if row.fault == rowStray {
-		r.add(ruleCSVQuote, row.line, uri.column, uri.text, "a quotation mark inside of a field must be doubled, and the field be in quotation marks")
+		r.add(ruleCSVQuote, row.line, uri.column, uri.text,
+			"a quotation mark inside of a field must be doubled, and the field be in quotation marks")
 	}
 	act.title = strings.Join(strings.Fields(strings.Join(title, string(r.comma)+" ")), " ")
 	return act, true

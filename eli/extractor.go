@@ -56,9 +56,10 @@ func ReadPage(page []byte, base, contentType string, extractors []Extractor, rep
 		return nil, refused[0]
 	}
 	g := newGraph(all, base, report)
-	isRDFa := func(x Extractor) bool { _, ok := x.(*rdfa.Extractor); return ok }
-	if !g.hasMetadata() && webpage.ContainsFold(page, "application/ld+json") && !slices.ContainsFunc(extractors, func(x Extractor) bool { return !isRDFa(x) }) {
-		return nil, fmt.Errorf("eli: %s: %w in RDFa, but there is JSON-LD: add a jsonld.Extractor", websync.RedactURL(base), ErrNoMetadata)
+	readsMore := func(x Extractor) bool { _, isRDFa := x.(*rdfa.Extractor); return !isRDFa }
+	if !g.hasMetadata() && webpage.ContainsFold(page, "application/ld+json") && !slices.ContainsFunc(extractors, readsMore) {
+		return nil, fmt.Errorf("eli: %s: %w in RDFa, but there is JSON-LD: add a jsonld.Extractor",
+			websync.RedactURL(base), ErrNoMetadata)
 	}
 	return g, nil
 }

@@ -71,7 +71,8 @@ func newGraph(triples []rdf.Triple, document string, report func(websync.Finding
 		forward := ontology.inverse[name]
 		t = rdf.Triple{Subject: t.Object, Predicate: rdf.IRI(Ontology + forward), Object: t.Subject}
 		if !known[t] {
-			g.addOnce(ruleInverse, name, name, t.Object.Value, "only the lower level links to the upper one: "+forward+" is added")
+			g.addOnce(ruleInverse, name, name, t.Object.Value,
+				"only the lower level links to the upper one: "+forward+" is added")
 			add(t)
 		}
 	}
@@ -100,7 +101,8 @@ func (g *Graph) normalise(t rdf.Triple) rdf.Triple {
 	case s != notOntology:
 		own := ontology.property(name)
 		t.Predicate = g.term(t.Predicate.Value, name, own, s)
-		if own != "" && ontology.properties[own] && t.Object.Kind == rdf.KindLiteral && isURL(t.Object.Value) && !isEnumeration(own) {
+		if own != "" && ontology.properties[own] && t.Object.Kind == rdf.KindLiteral && isURL(t.Object.Value) &&
+			!isEnumeration(own) {
 			g.add(ruleLiteral, own, t.Object.Value, "the value must be a URI, not a literal")
 			t.Object = rdf.IRI(t.Object.Value)
 		}

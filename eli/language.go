@@ -20,7 +20,8 @@ const languageCodes = `aaaar ababk aeave afafr akaka amamh anarg arara asasm ava
 	wawln wowol xhxho yiyid yoyor zazha zhzho zuzul`
 
 // bibliographic are the codes of three letters that ISO 639-2 has besides.
-const bibliographic = "sqalb hyarm eubaq mybur zhchi cscze nldut frfre kageo deger elgre isice mkmac mimao msmay faper rorum skslo botib cywel"
+const bibliographic = "sqalb hyarm eubaq mybur zhchi cscze nldut frfre kageo deger elgre isice mkmac mimao msmay " +
+	"faper rorum skslo botib cywel"
 
 // languages maps codes of three letters to those of two, and these to themselves.
 var languages = newLanguages()
@@ -90,5 +91,6 @@ func matchesLanguage(tag, wanted string) bool {
 	if wanted == "no" && (matchesLanguage(tag, "nb") || matchesLanguage(tag, "nn")) {
 		return true
 	}
-	return len(tag) >= len(wanted) && strings.EqualFold(tag[:len(wanted)], wanted) && (len(tag) == len(wanted) || tag[len(wanted)] == '-')
+	return len(tag) >= len(wanted) && strings.EqualFold(tag[:len(wanted)], wanted) &&
+		(len(tag) == len(wanted) || tag[len(wanted)] == '-')
 }

@@ -269,18 +269,26 @@ func (g *Graph) Resource(uri string) (*LegalResource, error) {
 	r := &LegalResource{
 		Entity: e,
 		Titles: e.Texts("title"), TitlesShort: e.Texts("title_short"), TitlesAlternative: e.Texts("title_alternative"),
-		TypeDocument: e.first("type_document"), InForce: e.first("in_force"), Version: e.first("version"), URISchema: e.first("uri_schema"),
-		IDLocal: e.Strings("id_local"), Number: e.Strings("number"),
-		DateDocument: e.Date("date_document"), DatePublication: e.Date("date_publication"), DateApplicability: e.Date("date_applicability"),
-		FirstDateEntryInForce: e.Date("first_date_entry_in_force"), DateNoLongerInForce: e.Date("date_no_longer_in_force"), VersionDate: e.Date("version_date"),
-		IsMemberOf: e.Strings("is_member_of"), HasMember: e.Strings("has_member"), IsPartOf: e.Strings("is_part_of"), HasPart: e.Strings("has_part"),
+		TypeDocument: e.first("type_document"), InForce: e.first("in_force"), Version: e.first("version"),
+		URISchema: e.first("uri_schema"), IDLocal: e.Strings("id_local"), Number: e.Strings("number"),
+
+		DateDocument: e.Date("date_document"), DatePublication: e.Date("date_publication"),
+		DateApplicability: e.Date("date_applicability"), FirstDateEntryInForce: e.Date("first_date_entry_in_force"),
+		DateNoLongerInForce: e.Date("date_no_longer_in_force"), VersionDate: e.Date("version_date"),
+
+		IsMemberOf: e.Strings("is_member_of"), HasMember: e.Strings("has_member"),
+		IsPartOf: e.Strings("is_part_of"), HasPart: e.Strings("has_part"),
 		Consolidates: e.Strings("consolidates"), ConsolidatedBy: e.Strings("consolidated_by"),
-		Changes: e.Strings("changes"), ChangedBy: e.Strings("changed_by"), Amends: e.Strings("amends"), AmendedBy: e.Strings("amended_by"),
-		Repeals: e.Strings("repeals"), RepealedBy: e.Strings("repealed_by"), Corrects: e.Strings("corrects"), CorrectedBy: e.Strings("corrected_by"),
-		Cites: e.Strings("cites"), CitedBy: e.Strings("cited_by"), BasedOn: e.Strings("based_on"), BasisFor: e.Strings("basis_for"),
-		Transposes: e.Strings("transposes"), TransposedBy: e.Strings("transposed_by"), IsAbout: e.Strings("is_about"), Jurisdiction: e.Strings("jurisdiction"),
-		PassedBy: e.Strings("passed_by"), ResponsibilityOf: append(e.Strings("responsibility_of"), e.Strings("responsibility_of_agent")...),
-		Publisher: append(e.Strings("publisher"), e.Strings("publisher_agent")...),
+		Changes: e.Strings("changes"), ChangedBy: e.Strings("changed_by"),
+		Amends: e.Strings("amends"), AmendedBy: e.Strings("amended_by"),
+		Repeals: e.Strings("repeals"), RepealedBy: e.Strings("repealed_by"),
+		Corrects: e.Strings("corrects"), CorrectedBy: e.Strings("corrected_by"),
+		Cites: e.Strings("cites"), CitedBy: e.Strings("cited_by"),
+		BasedOn: e.Strings("based_on"), BasisFor: e.Strings("basis_for"),
+		Transposes: e.Strings("transposes"), TransposedBy: e.Strings("transposed_by"),
+		IsAbout: e.Strings("is_about"), Jurisdiction: e.Strings("jurisdiction"), PassedBy: e.Strings("passed_by"),
+		ResponsibilityOf: append(e.Strings("responsibility_of"), e.Strings("responsibility_of_agent")...),
+		Publisher:        append(e.Strings("publisher"), e.Strings("publisher_agent")...),
 	}
 	nodes := e.resources("is_realized_by")
 	switch formats := e.resources("is_embodied_by"); {
@@ -290,7 +298,8 @@ func (g *Graph) Resource(uri string) (*LegalResource, error) {
 			nodes = append(nodes, node)
 		}
 	case len(formats) > 0:
-		g.add(ruleLevel, "is_embodied_by", e.URI, "formats must be linked from an expression: the legal resource is taken as its own")
+		g.add(ruleLevel, "is_embodied_by", e.URI,
+			"formats must be linked from an expression: the legal resource is taken as its own")
 		nodes = []rdf.Term{node}
 	}
 	var linked []Expression
@@ -366,7 +375,8 @@ func (e *Entity) language(titles []Text) string {
 			e.graph.add(ruleLanguage, "language", v.Value, "the language is not known")
 			continue
 		case v.Kind == rdf.KindLiteral:
-			e.graph.add(ruleLanguage, "language", v.Value, "the language must be a URI like "+authorityLanguages+"FRA, not a literal")
+			e.graph.add(ruleLanguage, "language", v.Value,
+				"the language must be a URI like "+authorityLanguages+"FRA, not a literal")
 		case v.Value != authorityLanguages+strings.ToUpper(code):
 			e.graph.add(ruleLanguage, "language", v.Value, "the language must be a URI like "+authorityLanguages+"FRA")
 		}
@@ -380,7 +390,8 @@ func (e *Entity) language(titles []Text) string {
 		tag = languageTag(titles[0].Lang)
 	}
 	if tag != "" {
-		e.graph.addOnce(ruleLanguage, "", "language", e.URI, "an expression without a language: that of its URI or title is taken")
+		e.graph.addOnce(ruleLanguage, "", "language", e.URI,
+			"an expression without a language: that of its URI or title is taken")
 	}
 	return tag
 }
@@ -460,7 +471,8 @@ func (g *Graph) find(uri string) (rdf.Term, error) {
 			g.add(ruleURI, "", t.Subject.Value, "the page must describe the URI that was requested, "+uri)
 			return t.Subject, nil
 		}
-		if e := g.entity(t.Subject); len(fault.Described) < 10 && (e.IsA(resourceClasses...) || len(e.Values("is_realized_by")) > 0) {
+		if e := g.entity(t.Subject); len(fault.Described) < 10 &&
+			(e.IsA(resourceClasses...) || len(e.Values("is_realized_by")) > 0) {
 			fault.Described = append(fault.Described, t.Subject.Value)
 		}
 	}

@@ -24,7 +24,8 @@ var (
 	ruleRefresh      = rules.Warning("html-redirect", sectionPages, "a page that redirects to another by HTML")
 	ruleFormats      = rules.Warning("formats", sectionPages, "more formats than are kept")
 	ruleFullTextGone = rules.Warning("full-text-gone", sectionFullText, "formats of which none is there")
-	ruleFormatType   = rules.Warning("format-type", sectionFullText, "a format that is sent with another media type than the metadata states")
+	ruleFormatType   = rules.Warning("format-type", sectionFullText,
+		"a format that is sent with another media type than the metadata states")
 )
 
 // typeQuads is the media type of N-Quads.
@@ -52,7 +53,8 @@ func (p *page) check(mayBeCut bool) error {
 	case kind == typeHTML, kind == typeXHTML:
 	case (kind == "" || kind == "application/octet-stream" || kind == "text/plain") && startsAsMarkup(p.data):
 	default:
-		return p.fault(fmt.Errorf("the Content-Type is %.100q, and must be %s: %w", p.contentType, typeHTML, websync.ErrNotDocument))
+		return p.fault(fmt.Errorf("the Content-Type is %.100q, and must be %s: %w", p.contentType, typeHTML,
+			websync.ErrNotDocument))
 	}
 	if mayBeCut && !webpage.ContainsFold(p.data, "</html") {
 		return p.fault(websync.ErrTruncated)
@@ -123,7 +125,8 @@ func (p *page) refresh() string {
 		if !strings.EqualFold(attrs["http-equiv"], "refresh") {
 			continue
 		}
-		if target := resolve(base, refreshURL(attrs["content"])); target != "" && !samePage(target, p.final) && !samePage(target, p.url) {
+		if target := resolve(base, refreshURL(attrs["content"])); target != "" && !samePage(target, p.final) &&
+			!samePage(target, p.url) {
 			return target
 		}
 	}
@@ -228,7 +231,9 @@ const maxTitle = 4096
 // title returns the title in the first of some languages that has one, or else the first
 // title. It prefers titles to short and alternative ones.
 func (r *LegalResource) title(languages ...string) string {
-	all := slices.DeleteFunc(append(r.AllTitles(), r.shortTitles()...), func(t Text) bool { return strings.TrimSpace(t.Value) == "" })
+	all := slices.DeleteFunc(append(r.AllTitles(), r.shortTitles()...), func(t Text) bool {
+		return strings.TrimSpace(t.Value) == ""
+	})
 	if len(all) == 0 {
 		return ""
 	}

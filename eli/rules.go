@@ -26,12 +26,15 @@ var (
 	rulePrefix    = rules.Error("prefix", sectionOntology, "a term whose prefix eli is not declared")
 	ruleSpelling  = rules.Error("spelling", sectionOntology, "a term that the ontology spells otherwise")
 	ruleTerm      = rules.Info("term", sectionOntology, "a term that the ontology does not have")
-	ruleInverse   = rules.Info("inverse", sectionPages, "an expression or a format that is only linked from below, by realizes or embodies")
-	ruleLiteral   = rules.Warning("literal", sectionOntology, "a literal where a URI must stand")
-	ruleURI       = rules.Error("uri", sectionPages, "a page that describes a variant of the URI that was requested")
-	ruleLevel     = rules.Warning("level", sectionOntology, "a resource that is on another level than its place in the tree says")
-	ruleLanguage  = rules.Warning("language", sectionOntology, "a language that is not a URI of the EU's table of languages")
-	ruleDate      = rules.Warning("date", sectionOntology, "a date that is not an xsd:date")
-	ruleFileURL   = rules.Warning("file-url", sectionFullText, "a value of is_exemplified_by that is no absolute http or https URL: it is left out")
-	ruleMediaType = rules.Warning("media-type", sectionFullText, "a media type that is not a URI of IANA's registry as the specification writes it")
+	ruleInverse   = rules.Info("inverse", sectionPages,
+		"an expression or a format that is only linked from below, by realizes or embodies")
+	ruleLiteral  = rules.Warning("literal", sectionOntology, "a literal where a URI must stand")
+	ruleURI      = rules.Error("uri", sectionPages, "a page that describes a variant of the URI that was requested")
+	ruleLevel    = rules.Warning("level", sectionOntology, "a resource that is on another level than its place in the tree says")
+	ruleLanguage = rules.Warning("language", sectionOntology, "a language that is not a URI of the EU's table of languages")
+	ruleDate     = rules.Warning("date", sectionOntology, "a date that is not an xsd:date")
+	ruleFileURL  = rules.Warning("file-url", sectionFullText,
+		"a value of is_exemplified_by that is no absolute http or https URL: it is left out")
+	ruleMediaType = rules.Warning("media-type", sectionFullText,
+		"a media type that is not a URI of IANA's registry as the specification writes it")
 )

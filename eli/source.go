@@ -284,7 +284,8 @@ func (w *walk) log(u *updates, some []update, skipped int) error {
 // the time depends on which list has the resource. The page that is there now is never
 // older than what is known, whatever its date.
 func resourceEvent(id string, at websync.Datetime) harvest.Event {
-	return harvest.Event{Kind: harvest.Put, Current: true, Resource: websync.Resource{ID: id, Modified: at, Content: websync.Link{Href: id}}}
+	return harvest.Event{Kind: harvest.Put, Current: true,
+		Resource: websync.Resource{ID: id, Modified: at, Content: websync.Link{Href: id}}}
 }
 
 // readFeed reads the feed; nil if it has not changed since from.
@@ -423,7 +424,8 @@ func (w *walk) readSitemap(ctx context.Context, l *listing) error {
 	}
 	l.unchanged = true
 	others, malformed := oddities{rule: ruleOther}, oddities{rule: ruleMalformed}
-	source := &sitemap.Source{URL: s.Sitemap, Complete: true, Profile: "eli/1", MaxDocuments: s.MaxDocuments, MaxBytes: s.MaxBytes}
+	source := &sitemap.Source{URL: s.Sitemap, Complete: true, Profile: "eli/1", MaxDocuments: s.MaxDocuments,
+		MaxBytes: s.MaxBytes}
 	for ev, err := range source.Events(ctx, &run) {
 		switch {
 		case ctx.Err() != nil:
@@ -582,7 +584,8 @@ func (w *walk) followAgain(ctx context.Context, l *listing) error {
 	if err != nil || !w.whole || w.Incomplete() || !w.next.hasHole() {
 		return err
 	}
-	return w.Problem(fmt.Errorf("eli: the latest date in the sitemap %s is %v, and the oldest in the feed was %v when nothing in it was known: changes in between may be missing",
+	return w.Problem(fmt.Errorf("eli: the latest date in the sitemap %s is %v, and the oldest in the feed was %v "+
+		"when nothing in it was known: changes in between may be missing",
 		websync.RedactURL(w.source.Sitemap), w.next.Moment, w.next.Since))
 }
 
@@ -601,7 +604,8 @@ func (s *Source) Get(ctx context.Context, job *harvest.Job) error {
 	}
 	links := p.act.links()
 	if len(links) > maxLinks {
-		job.Report(ruleFormats.Finding(p.url, 0, 0, "", nil, fmt.Sprintf("%d formats: only the first %d are among the links", len(links), maxLinks)))
+		job.Report(ruleFormats.Finding(p.url, 0, 0, "", nil,
+			fmt.Sprintf("%d formats: only the first %d are among the links", len(links), maxLinks)))
 		links = links[:maxLinks]
 	}
 	r := &job.Resource
@@ -642,7 +646,8 @@ func (s *Source) page(ctx context.Context, job *harvest.Job) (*page, error) {
 			}
 			return p, err
 		}
-		job.Report(ruleRefresh.Finding(p.final, 0, 0, "meta", []byte(next), "the page redirects by HTML, which clients need not follow"))
+		job.Report(ruleRefresh.Finding(p.final, 0, 0, "meta", []byte(next),
+			"the page redirects by HTML, which clients need not follow"))
 		url = next
 	}
 }
@@ -678,7 +683,8 @@ func (s *Source) visit(ctx context.Context, job *harvest.Job, url string) (*page
 
 // whole requests a page again, unconditionally.
 func (s *Source) whole(ctx context.Context, job *harvest.Job, p *page) (*page, error) {
-	req := &harvest.Request{URL: p.url, Root: s.Sitemap, Accept: typeHTML, Interval: s.interval(), MaxBytes: cmp.Or(s.MaxPage, document.PageBytes)}
+	req := &harvest.Request{URL: p.url, Root: s.Sitemap, Accept: typeHTML, Interval: s.interval(),
+		MaxBytes: cmp.Or(s.MaxPage, document.PageBytes)}
 	resp, err := job.Fetch(ctx, req)
 	if err != nil {
 		return nil, err
@@ -711,7 +717,8 @@ func (s *Source) keepGraph(ctx context.Context, job *harvest.Job, p *page) error
 
 // text obtains the first file of a list that is there: the content of the resource or, if
 // it has one, an alternate.
-func (s *Source) text(ctx context.Context, job *harvest.Job, p *page, list []Candidate, links links, obtained map[string]bool) error {
+func (s *Source) text(ctx context.Context, job *harvest.Job, p *page, list []Candidate, links links,
+	obtained map[string]bool) error {
 	r := &job.Resource
 	var gone error
 	for i := range list {
@@ -767,7 +774,8 @@ func (s *Source) file(ctx context.Context, job *harvest.Job, p *page, name strin
 		return errors.Join(errEmpty, resp.Body.Close())
 	}
 	if types := resp.Header["Content-Type"]; len(types) > 0 && !isOfKind(types[0], link.Type) {
-		job.Report(ruleFormatType.Finding(p.url, 0, 0, "", []byte(link.Href), fmt.Sprintf("stated as %s, and sent as %.100q", link.Type, types[0])))
+		job.Report(ruleFormatType.Finding(p.url, 0, 0, "", []byte(link.Href),
+			fmt.Sprintf("stated as %s, and sent as %.100q", link.Type, types[0])))
 	}
 	resp.Body = struct {
 		io.Reader

@@ -32,7 +32,8 @@ func (p *Publisher) feed(ctx context.Context) (*websync.Document, error) {
 	}
 	f := &updateFeed{whole, p}
 	return &websync.Document{
-		Type: feedType + "; charset=utf-8", ETag: whole.ETag(), Modified: whole.Time, Links: []websync.Link{p.selfLink()}, Write: f.write,
+		Type: feedType + "; charset=utf-8", ETag: whole.ETag(), Modified: whole.Time,
+		Links: []websync.Link{p.selfLink()}, Write: f.write,
 	}, nil
 }
 
@@ -144,7 +145,8 @@ func (f *updateFeed) writeEntries(ctx context.Context, out *atom.Writer, some []
 	for _, c := range some {
 		item := items[c.seq]
 		if item == nil {
-			return f.publisher.site.CatalogError(fmt.Errorf("%w: entry %d is no longer in generation %d", websync.ErrCatalog, c.seq, f.Generation))
+			return f.publisher.site.CatalogError(fmt.Errorf("%w: entry %d is no longer in generation %d",
+				websync.ErrCatalog, c.seq, f.Generation))
 		}
 		e := entryOf(&item.Resource, c.at)
 		err := out.WriteEntry(&e)
@@ -160,7 +162,8 @@ func (f *updateFeed) writeEntries(ctx context.Context, out *atom.Writer, some []
 // refuse reports that an act is not in the feed, unless that was reported before.
 func (f *updateFeed) refuse(item *websync.Item, refused *websync.EntryError) {
 	if p := f.publisher; p.Report != nil && !f.IsReported(item.Seq) {
-		p.Report(ruleFeedEntry.Finding(p.site.URL(), 0, 0, refused.Element, []byte(item.Resource.ID), "not listed: "+refused.Err.Error()))
+		p.Report(ruleFeedEntry.Finding(p.site.URL(), 0, 0, refused.Element, []byte(item.Resource.ID),
+			"not listed: "+refused.Err.Error()))
 	}
 }
 

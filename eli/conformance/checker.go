@@ -106,12 +106,15 @@ type Checker struct {
 func (c *Checker) Check(ctx context.Context) (*Result, error) {
 	for _, in := range []*Input{&c.Sitemap, &c.Feed} {
 		if in.Name != "" && in.Open == nil && (c.Fetcher == nil || syntax.HTTPHost(in.Name) == 0) {
-			return nil, fmt.Errorf("conformance: %q: a document needs Input.Open, or a URL and Checker.Fetcher", websync.RedactURL(in.Name))
+			return nil, fmt.Errorf("conformance: %q: a document needs Input.Open, or a URL and Checker.Fetcher",
+				websync.RedactURL(in.Name))
 		}
 	}
 	k := newCheck(ctx, c)
 	defer k.close()
-	for _, step := range []func() error{k.readFeed, k.readSitemap, k.comparePair, k.visit, k.compareVisits, k.register, k.derive} {
+	for _, step := range []func() error{
+		k.readFeed, k.readSitemap, k.comparePair, k.visit, k.compareVisits, k.register, k.derive,
+	} {
 		if err := step(); err != nil {
 			return nil, err
 		}

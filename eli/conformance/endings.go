@@ -26,10 +26,12 @@ func (e ending) String() string {
 // The last steps of formats, and of expressions: the languages of Europe's legislation,
 // as ISO 639-1 and as the EU's authority table write them.
 var (
-	formatSteps = strings.Fields("html xhtml xml pdf pdfa pdfa1a pdfa1b pdfa2a pdfx doc docx rtf txt epub odt json jsonld rdf ttl akn fmx4")
+	formatSteps = strings.Fields(`html xhtml xml pdf pdfa pdfa1a pdfa1b pdfa2a pdfx doc docx rtf txt epub odt json
+		jsonld rdf ttl akn fmx4`)
 
-	languageSteps = strings.Fields("bg cs da de el en es et fi fr ga hr hu is it lb lt lv mt nb nl nn no pl pt ro sk sl sq sr sv tr uk " +
-		"bul ces dan deu ell eng spa est fin fra gle hrv hun isl ita ltz lit lav mlt nob nld nno nor pol por ron slk slv sqi srp swe tur ukr cat eus glg mkd")
+	languageSteps = strings.Fields(`bg cs da de el en es et fi fr ga hr hu is it lb lt lv mt nb nl nn no pl pt ro sk sl
+		sq sr sv tr uk bul ces dan deu ell eng spa est fin fra gle hrv hun isl ita ltz lit lav mlt nob nld nno nor pol
+		por ron slk slv sqi srp swe tur ukr cat eus glg mkd`)
 )
 
 // An ending is found by the last step of the path.
@@ -96,7 +98,8 @@ func (e *endings) check(k *check) {
 		case k.list.table.has(shorter) || k.list.table.has(shorter+"/"):
 			k.find(ruleResources, s.at, s.url, "the URL is that of "+s.ending.String()+": its legal resource is listed, too")
 		case 2*e.counts[s.ending] < total:
-			k.find(ruleResources, s.at, s.url, "the URL ends like that of "+s.ending.String()+", which the URLs of other legal resources don't")
+			k.find(ruleResources, s.at, s.url,
+				"the URL ends like that of "+s.ending.String()+", which the URLs of other legal resources don't")
 		}
 	}
 	for _, kind := range []ending{languageEnding, formatEnding} {

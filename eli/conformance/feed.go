@@ -14,10 +14,9 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// feedRules are all rules about the feed that need the document itself.
-var feedRules = []*Rule{
-	ruleAtom, ruleTitle, ruleSelf, ruleUpdated, ruleAuthor, ruleFeedID, ruleURN, ruleEntryLink, ruleEntryID, ruleEntryTitle, ruleEntryUpdated,
-	ruleFeedLocation, ruleDaily, ruleHistory, ruleOneFeed, ruleFeedRegistered, ruleSame, ruleMassive, ruleHuman,
+// feedRules returns all rules about the feed that need the document itself.
+func feedRules() []*Rule {
+	return ruleSet.between("P4-050", "P4-071")
 }
 
 // atomDropped are the rules of package atom, without their prefix, whose subject the
@@ -71,18 +70,18 @@ func (k *check) readFeed() error {
 			message = "the publisher must offer an update feed: " + unreadable(err)
 		}
 		k.find(ruleOffered, position{source: s}, s.Name, message)
-		k.skip(NeedsDocument, "There is no feed that can be read.", feedRules...)
+		k.skip(NeedsDocument, "There is no feed that can be read.", feedRules()...)
 		return nil
 	}
 	facts.read, facts.entries = true, sum.Entries
 	if err != nil {
-		k.note("The feed could not be read to its end.", feedRules...)
+		k.note("The feed could not be read to its end.", feedRules()...)
 	}
 	if sum.Skipped > 0 {
 		k.find(ruleEntryID, position{source: s}, "", fmt.Sprintf("%d entries have no usable id, or are damaged", sum.Skipped))
 	}
-	k.checked(ruleOffered, ruleAtom, ruleTitle, ruleSelf, ruleUpdated, ruleAuthor, ruleFeedID, ruleURN, ruleEntryLink, ruleEntryID,
-		ruleEntryTitle, ruleEntryUpdated)
+	k.checked(ruleOffered, ruleAtom, ruleTitle, ruleSelf, ruleUpdated, ruleAuthor, ruleFeedID, ruleURN, ruleEntryLink,
+		ruleEntryID, ruleEntryTitle, ruleEntryUpdated)
 	k.checkFeedHead()
 	k.checkFeedLocation()
 	k.setWindow()
@@ -121,7 +120,8 @@ func (k *check) feedEntry(item *atom.Item) {
 		k.find(ruleEntryID, at, e.ID, "the id of an entry must be the ELI of a legal resource")
 	}
 	if !k.entries.add([]byte(e.ID), dayOf(e.Updated)) {
-		k.findAs(asWarn, ruleEntryID, at, e.ID, "the feed lists the id twice: it should list a legal resource once, with its newest date")
+		k.findAs(asWarn, ruleEntryID, at, e.ID,
+			"the feed lists the id twice: it should list a legal resource once, with its newest date")
 	}
 	k.entryLink(e, at)
 	k.entryTitle(e, at)
@@ -132,7 +132,8 @@ func (k *check) feedEntry(item *atom.Item) {
 }
 
 func (k *check) feedSpace(space string) {
-	if s := &k.feedFacts.spaces; space != atom.Namespace && space != "" && len(space) <= maxProfileURL && len(*s) < maxSpaces && !slices.Contains(*s, space) {
+	if s := &k.feedFacts.spaces; space != atom.Namespace && space != "" && len(space) <= maxProfileURL &&
+		len(*s) < maxSpaces && !slices.Contains(*s, space) {
 		*s = append(*s, space)
 	}
 }
@@ -162,7 +163,8 @@ func (k *check) entryTitle(e *atom.Entry, at position) {
 	case title == "":
 		k.find(ruleEntryTitle, at, e.ID, "the entry should have the title of the act")
 	case title == e.ID:
-		k.findAs(websync.SeverityInfo, ruleEntryTitle, at, title, "the title is the ELI, which is allowed if the title of the act is not at hand")
+		k.findAs(websync.SeverityInfo, ruleEntryTitle, at, title,
+			"the title is the ELI, which is allowed if the title of the act is not at hand")
 	}
 	if !k.Human {
 		return

@@ -20,11 +20,13 @@ func (k *check) checkFullText(p *page, r *eli.LegalResource) {
 	choices := r.FullText(eli.Preferences{Strict: true})
 	if len(choices) == 0 {
 		if choices = r.FullText(eli.Preferences{}); len(choices) > 0 {
-			k.findPage(asWarn, ruleOrder, p.candidate.url, "media_type", "", "by the annex's steps no full text is found; clients that read media types in other forms find one")
+			k.findPage(asWarn, ruleOrder, p.candidate.url, "media_type", "",
+				"by the annex's steps no full text is found; clients that read media types in other forms find one")
 		}
 	}
 	if len(choices) == 0 || len(choices[0]) == 0 {
-		k.findPage(ruleFullText.Severity, ruleFullText, p.candidate.url, "", "", "the metadata lead to no full text in HTML, XHTML, XML or PDF")
+		k.findPage(ruleFullText.Severity, ruleFullText, p.candidate.url, "", "",
+			"the metadata lead to no full text in HTML, XHTML, XML or PDF")
 		return
 	}
 	var fault string
@@ -41,10 +43,12 @@ func (k *check) checkFullText(p *page, r *eli.LegalResource) {
 			return
 		}
 		if own {
-			k.findPage(ruleOwnURI.Severity, ruleOwnURI, p.candidate.url, "", c.URL, "the URI of a format without is_exemplified_by must return the document: "+fault)
+			k.findPage(ruleOwnURI.Severity, ruleOwnURI, p.candidate.url, "", c.URL,
+				"the URI of a format without is_exemplified_by must return the document: "+fault)
 		}
 	}
-	k.findPage(ruleFullText.Severity, ruleFullText, p.candidate.url, "", choices[0][len(choices[0])-1].URL, "the full text can't be obtained: "+fault)
+	k.findPage(ruleFullText.Severity, ruleFullText, p.candidate.url, "", choices[0][len(choices[0])-1].URL,
+		"the full text can't be obtained: "+fault)
 }
 
 // isExemplified reports whether a format has is_exemplified_by.
@@ -132,7 +136,8 @@ func (k *check) isSoft404(url string, d *download) bool {
 	}
 	missing, ok := k.pages.missing[part]
 	if !ok {
-		probe := url[:end] + path[:strings.LastIndexByte(path, '/')+1] + fmt.Sprintf("no-such-document-%016x", k.list.sampler.rank([]byte(url)))
+		probe := url[:end] + path[:strings.LastIndexByte(path, '/')+1] +
+			fmt.Sprintf("no-such-document-%016x", k.list.sampler.rank([]byte(url)))
 		got := k.getStart(probe)
 		missing = &got
 		k.pages.missing[part] = missing

@@ -157,7 +157,8 @@ func publisherOf(r *Result) string {
 func verdict(r *Result) (string, Status) {
 	switch {
 	case r.Failed > 0:
-		return fmt.Sprintf("The publisher does not conform to ELI Pillar IV yet: %s failed.", plural(r.Failed, "rule", "rules")), Fail
+		return fmt.Sprintf("The publisher does not conform to ELI Pillar IV yet: %s failed.",
+			plural(r.Failed, "rule", "rules")), Fail
 	case r.Warned > 0:
 		return "No rule failed, but some have warnings.", Warn
 	}

@@ -35,7 +35,8 @@ func (k *check) checkLocations(kind sitemap.Kind) {
 	}
 	if len(hosts) > 1 {
 		at := l.origins[1].at
-		k.find(ruleDomains, at, strings.Join(hosts, " "), fmt.Sprintf("one sitemap lists ELIs of %d hosts: each host must have a sitemap and a feed of its own", len(hosts)))
+		k.find(ruleDomains, at, strings.Join(hosts, " "),
+			fmt.Sprintf("one sitemap lists ELIs of %d hosts: each host must have a sitemap and a feed of its own", len(hosts)))
 	}
 	elsewhere := slices.DeleteFunc(slices.Clone(l.origins), func(o origin) bool { return o.name == l.prefix.origin })
 	switch {
@@ -157,7 +158,8 @@ func (k *check) checkRecord() {
 		k.findAs(asWarn, ruleChanged, position{source: k.sitemap}, l.first.String(),
 			fmt.Sprintf("all %d entries have the same lastmod: it may be the time at which the file was written", l.dated))
 	}
-	k.skip(NeedsVisit, "Only a second visit shows whether lastmod changes with the record. Keep the profile of this visit.", ruleChanged)
+	k.skip(NeedsVisit,
+		"Only a second visit shows whether lastmod changes with the record. Keep the profile of this visit.", ruleChanged)
 }
 
 // checkMonthly checks whether the sitemap is renewed every month.

@@ -79,4 +79,3 @@ func TestMutants(t *testing.T) {
 		return b.String()
 	})
 }
-

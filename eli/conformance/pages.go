@@ -16,19 +16,19 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// pageRules are the rules that a visit of pages checks.
-var pageRules = []*Rule{
-	rulePage, ruleMetadata, ruleDescribes, ruleTree, ruleLanguages, ruleOntology, ruleMediaType, ruleSynonym, ruleFullText, ruleOwnURI, ruleOrder,
+// pageRules returns the rules that a visit of pages checks.
+func pageRules() []*Rule {
+	return append(ruleSet.between("P4-040", "P4-046"), ruleSynonym, ruleFullText, ruleOwnURI, ruleOrder)
 }
 
 // ofELI are the rules of package eli, without their prefix. Findings of rules that are
 // not here are dropped.
-var ofELI = map[string]mapping{
-	"namespace": {ruleOntology, asError}, "prefix": {ruleOntology, asError}, "spelling": {ruleOntology, asError}, "term": {ruleOntology, asError},
-	"inverse": {ruleOntology, asError}, "literal": {ruleOntology, asWarn}, "level": {ruleOntology, asWarn},
-	"language": {ruleOntology, asWarn}, "date": {ruleOntology, asWarn},
-	"uri": {ruleDescribes, asError}, "media-type": {ruleMediaType, asWarn},
-}
+var ofELI = mappings([]mappingRow{
+	{"namespace prefix spelling term inverse", mapping{ruleOntology, asError}},
+	{"literal level language date", mapping{ruleOntology, asWarn}},
+	{"uri", mapping{ruleDescribes, asError}},
+	{"media-type", mapping{ruleMediaType, asWarn}},
+})
 
 // A pageFacts is what is known of the pages that were visited.
 type pageFacts struct {
@@ -47,10 +47,10 @@ func (k *check) visit() error {
 	sample := k.sample()
 	switch {
 	case k.Fetcher == nil:
-		k.skip(NeedsHTTP, "No pages were requested: only files were checked.", pageRules...)
+		k.skip(NeedsHTTP, "No pages were requested: only files were checked.", pageRules()...)
 		return nil
 	case len(sample) == 0:
-		k.skip(NeedsPages, "No page was sampled.", pageRules...)
+		k.skip(NeedsPages, "No page was sampled.", pageRules()...)
 		return nil
 	}
 	for i, c := range sample {
@@ -65,7 +65,7 @@ func (k *check) visit() error {
 	}
 	k.result.Pages = k.pages.visited
 	k.skip(NeedsPages, "No page had a format without is_exemplified_by.", ruleOwnURI)
-	k.skip(NeedsPages, "None of the pages could be read, or had what the rule is about.", pageRules...)
+	k.skip(NeedsPages, "None of the pages could be read, or had what the rule is about.", pageRules()...)
 	k.reportSteps()
 	return nil
 }
@@ -229,7 +229,8 @@ func (k *check) foundOnPage(p *page, f websync.Finding) {
 // hasELI reports whether a graph has a term of the ontology.
 func hasELI(g *eli.Graph) bool {
 	return slices.ContainsFunc(g.Triples(), func(t rdf.Triple) bool {
-		return strings.HasPrefix(t.Predicate.Value, eli.Ontology) || t.Predicate.Value == rdf.Type && strings.HasPrefix(t.Object.Value, eli.Ontology)
+		return strings.HasPrefix(t.Predicate.Value, eli.Ontology) || t.Predicate.Value == rdf.Type &&
+			strings.HasPrefix(t.Object.Value, eli.Ontology)
 	})
 }
 
@@ -272,7 +273,8 @@ func (k *check) checkCloaked(p *page) {
 		if d.err == nil {
 			g, err := eli.ReadPage(d.body, d.url, d.contentType, k.Extractors, nil)
 			if err == nil && hasELI(g) {
-				k.findOn(p, ruleMetadata, "", "cloaked", message+" for every client: only the crawlers of search engines get them")
+				k.findOn(p, ruleMetadata, "", "cloaked",
+					message+" for every client: only the crawlers of search engines get them")
 				return
 			}
 		}
@@ -295,10 +297,12 @@ func (k *check) checkOtherSubject(p *page, err error) {
 		first, seen := k.pages.subjects[uri]
 		switch {
 		case k.list.table.has(uri):
-			k.findPage(ruleSynonym.Severity, ruleSynonym, p.candidate.url, "", uri, "the page describes another ELI, which is listed, too: the URL is a synonym")
+			k.findPage(ruleSynonym.Severity, ruleSynonym, p.candidate.url, "", uri,
+				"the page describes another ELI, which is listed, too: the URL is a synonym")
 			return
 		case seen && first != p.candidate.url:
-			k.findPage(ruleSynonym.Severity, ruleSynonym, p.candidate.url, "", uri, "the page describes the same ELI as that of "+websync.RedactURL(first))
+			k.findPage(ruleSynonym.Severity, ruleSynonym, p.candidate.url, "", uri,
+				"the page describes the same ELI as that of "+websync.RedactURL(first))
 			return
 		}
 		k.pages.subjects[uri] = p.candidate.url
@@ -315,19 +319,23 @@ func (k *check) checkSubject(p *page, r *eli.LegalResource) {
 	switch {
 	case r.IsA(legalResources...):
 	case r.IsA("LegalExpression", "Expression", "Format", "Manifestation"):
-		k.findPage(ruleResources.Severity, ruleResources, p.candidate.url, "", strings.Join(r.Types, " "), "the page says that the URL is that of an expression or a format")
+		k.findPage(ruleResources.Severity, ruleResources, p.candidate.url, "", strings.Join(r.Types, " "),
+			"the page says that the URL is that of an expression or a format")
 	default:
-		k.findOn(p, ruleDescribes, "", strings.Join(r.Types, " "), "the metadata must give the legal resource the type LegalResource")
+		k.findOn(p, ruleDescribes, "", strings.Join(r.Types, " "),
+			"the metadata must give the legal resource the type LegalResource")
 	}
 	if r.URI != "" {
 		if first, seen := k.pages.subjects[r.URI]; seen && first != p.candidate.url {
-			k.findPage(ruleSynonym.Severity, ruleSynonym, p.candidate.url, "", r.URI, "the page describes the same ELI as that of "+websync.RedactURL(first))
+			k.findPage(ruleSynonym.Severity, ruleSynonym, p.candidate.url, "", r.URI,
+				"the page describes the same ELI as that of "+websync.RedactURL(first))
 		}
 		k.pages.subjects[r.URI] = p.candidate.url
 	}
 	for _, same := range r.Strings(sameAs) {
 		if same != p.candidate.url && k.list.table.has(same) {
-			k.findPage(ruleSynonym.Severity, ruleSynonym, p.candidate.url, "sameAs", same, "the page says that the ELI is the same as another one that is listed")
+			k.findPage(ruleSynonym.Severity, ruleSynonym, p.candidate.url, "sameAs", same,
+				"the page says that the ELI is the same as another one that is listed")
 		}
 	}
 }
@@ -377,9 +385,11 @@ func (k *check) checkTargets(p *page, r *eli.LegalResource) {
 	}{{"has_member", r.HasMember}, {"is_member_of", r.IsMemberOf}, {"consolidated_by", r.ConsolidatedBy}} {
 		for _, uri := range links.uris {
 			there, end := syntax.OriginOf(uri)
-			within := there != "" && there == k.list.prefix.origin && strings.HasPrefix(syntax.PathOf(uri, end), k.list.prefix.dir)
+			within := there != "" && there == k.list.prefix.origin &&
+				strings.HasPrefix(syntax.PathOf(uri, end), k.list.prefix.dir)
 			if within && k.isELI(uri) && !k.list.table.has(uri) {
-				k.findPage(asWarn, ruleComplete, p.candidate.url, links.name, uri, "the page links to a legal resource that the sitemap lacks; if it has no page of its own, that is right")
+				k.findPage(asWarn, ruleComplete, p.candidate.url, links.name, uri,
+					"the page links to a legal resource that the sitemap lacks; if it has no page of its own, that is right")
 			}
 		}
 	}

@@ -24,7 +24,8 @@ func (k *check) comparePair() error {
 		return nil
 	}
 	k.checked(ruleOneFeed, ruleSame, ruleMassive, ruleComplete)
-	k.note("That a list is complete can't be proven: the feed, the pages and earlier visits only show what is missing.", ruleComplete)
+	k.note("That a list is complete can't be proven: the feed, the pages and earlier visits only show what is missing.",
+		ruleComplete)
 	k.checkHistory()
 	k.checkMassive()
 	k.checkFeedHost()
@@ -88,7 +89,8 @@ func (k *check) entryPrefix(id string, at position) {
 			}
 		}
 	}
-	k.find(ruleEntryLink, at, id, fmt.Sprintf("the ELI is not where those of the sitemap are, below %s%s", k.list.prefix.origin, k.list.prefix.dir))
+	k.find(ruleEntryLink, at, id, fmt.Sprintf("the ELI is not where those of the sitemap are, below %s%s",
+		k.list.prefix.origin, k.list.prefix.dir))
 }
 
 // checkHistory checks whether the feed reaches back for 60 days.
@@ -102,7 +104,8 @@ func (k *check) checkHistory() {
 		k.find(ruleHistory, e.at, e.url, fmt.Sprintf("the feed must hold 60 days: it lacks a change of %s", dayOf(e.lastMod)))
 	}
 	k.find(ruleHistory, position{source: k.feed}, f.oldest.String(),
-		fmt.Sprintf("the oldest entry is younger than 60 days, and %d ELIs of the sitemap that changed in that time are not in the feed", m.count))
+		fmt.Sprintf("the oldest entry is younger than 60 days, and %d ELIs of the sitemap that changed in that "+
+			"time are not in the feed", m.count))
 }
 
 // checkMassive looks for signs that everything was processed anew.
@@ -117,7 +120,8 @@ func (k *check) checkMassive() {
 	}
 	for _, t := range slices.Sorted(maps.Keys(f.stamps)) {
 		if n := f.stamps[t]; n > many {
-			k.findAs(asWarn, ruleMassive, at, time.Unix(t, 0).UTC().Format(time.RFC3339), fmt.Sprintf("%d entries have the same time", n))
+			k.findAs(asWarn, ruleMassive, at, time.Unix(t, 0).UTC().Format(time.RFC3339),
+				fmt.Sprintf("%d entries have the same time", n))
 		}
 	}
 }
@@ -154,6 +158,7 @@ func (k *check) checkDaily() {
 		}
 	}
 	if age := k.now.Sub(newest); newest.IsZero() || age >= weekend {
-		k.findAs(asWarn, ruleDaily, position{source: s}, f.newest.String(), "nothing in the feed is younger than 4 days; a second visit shows more")
+		k.findAs(asWarn, ruleDaily, position{source: s}, f.newest.String(),
+			"nothing in the feed is younger than 4 days; a second visit shows more")
 	}
 }

@@ -84,7 +84,8 @@ func ReadProfile(r io.Reader) (*Profile, error) {
 		return nil, fmt.Errorf("conformance: profile: %w: %w", websync.ErrNotDocument, err)
 	}
 	if p.Version != profileVersion {
-		return nil, fmt.Errorf("conformance: profile: %w: the version must be %d, not %d", websync.ErrNotDocument, profileVersion, p.Version)
+		return nil, fmt.Errorf("conformance: profile: %w: the version must be %d, not %d", websync.ErrNotDocument,
+			profileVersion, p.Version)
 	}
 	return p, nil
 }
@@ -118,7 +119,8 @@ func (k *check) hold(p *page) {
 	last := &k.Last.Pages[i]
 	// A change on the day of the last visit need not move a lastmod that is a date.
 	if last.Graph != digest && last.LastMod == p.lastMod && !last.LastMod.IsZero() && last.LastMod.IsOver(k.Last.Visited) {
-		k.findPage(ruleChanged.Severity, ruleChanged, p.candidate.url, "lastmod", p.lastMod.String(), "the metadata have changed since the last visit, and lastmod has not")
+		k.findPage(ruleChanged.Severity, ruleChanged, p.candidate.url, "lastmod", p.lastMod.String(),
+			"the metadata have changed since the last visit, and lastmod has not")
 	}
 }
 
@@ -148,11 +150,13 @@ func (k *check) profile() *Profile {
 	return &Profile{
 		Version: profileVersion, Visited: k.now.UTC().Truncate(time.Second),
 		Sitemap: ProfileSitemap{
-			URL: at(s), Root: s.local, Namespace: s.space, Entries: k.list.table.count, Newest: k.list.newest, Modified: s.Modified.UTC(),
+			URL: at(s), Root: s.local, Namespace: s.space, Entries: k.list.table.count, Newest: k.list.newest,
+			Modified: s.Modified.UTC(),
 		},
 		Feed: ProfileFeed{
-			URL: at(k.feed), Root: k.feed.local, Namespace: k.feed.space, ID: f.feed.ID, Updated: f.feed.Updated, Entries: k.entries.count,
-			Days: f.medianGap(), Extensions: slices.Sorted(slices.Values(f.spaces)), Latest: f.latest,
+			URL: at(k.feed), Root: k.feed.local, Namespace: k.feed.space, ID: f.feed.ID, Updated: f.feed.Updated,
+			Entries: k.entries.count,
+			Days:    f.medianGap(), Extensions: slices.Sorted(slices.Values(f.spaces)), Latest: f.latest,
 		},
 		Pages: k.pages.held,
 	}
@@ -200,11 +204,13 @@ func (k *check) compareVisits() error {
 		return nil
 	}
 	k.checked(ruleNotify)
-	k.note("The documents were compared with those of "+last.Visited.UTC().Format("2 January 2006")+"; whether the registry was notified can't be seen.", ruleNotify)
+	k.note("The documents were compared with those of "+last.Visited.UTC().Format("2 January 2006")+
+		"; whether the registry was notified can't be seen.", ruleNotify)
 	k.compareShape(now, last)
 	at := position{source: k.feed}
 	if now.Feed.ID != last.Feed.ID && last.Feed.ID != "" {
-		k.find(ruleFeedID, at, now.Feed.ID, "the id of the feed must never change; at the last visit it was "+websync.RedactURL(last.Feed.ID))
+		k.find(ruleFeedID, at, now.Feed.ID, "the id of the feed must never change; at the last visit it was "+
+			websync.RedactURL(last.Feed.ID))
 	}
 	k.compareCount(now, last)
 	k.compareLatest(now, last)
@@ -229,17 +235,20 @@ func (k *check) compareShape(now, last *Profile) {
 		// One that grew over 50,000 entries has an index: §3.1 excepts that.
 		grown := c.now == "sitemapindex" && c.last == "urlset"
 		if c.now != c.last && c.now != "" && c.last != "" && !grown {
-			k.findAs(asWarn, ruleNotify, position{source: c.s}, c.now, fmt.Sprintf("%s has changed; it was %q", c.what, websync.RedactURL(c.last)))
+			k.findAs(asWarn, ruleNotify, position{source: c.s}, c.now,
+				fmt.Sprintf("%s has changed; it was %q", c.what, websync.RedactURL(c.last)))
 		}
 	}
 	for _, space := range last.Feed.Extensions {
 		if len(now.Feed.Extensions) < maxSpaces && !slices.Contains(now.Feed.Extensions, space) {
-			k.findAs(asWarn, ruleNotify, position{source: k.feed}, space, "the feed no longer has elements of this namespace, as at the last visit")
+			k.findAs(asWarn, ruleNotify, position{source: k.feed}, space,
+				"the feed no longer has elements of this namespace, as at the last visit")
 		}
 	}
 	const often = 3
 	if a, b := now.Feed.Days, last.Feed.Days; a > 0 && b > 0 && (a >= often*b || b >= often*a) {
-		k.findAs(asWarn, ruleNotify, position{source: k.feed}, "", fmt.Sprintf("the feed has entries every %g days; at the last visit every %g days", a, b))
+		k.findAs(asWarn, ruleNotify, position{source: k.feed}, "",
+			fmt.Sprintf("the feed has entries every %g days; at the last visit every %g days", a, b))
 	}
 }
 
@@ -254,7 +263,8 @@ func urlOnly(name string) string {
 // compareCount reports a list that became shorter.
 func (k *check) compareCount(now, last *Profile) {
 	if n, before := now.Sitemap.Entries, last.Sitemap.Entries; 100*(before-n) > before {
-		k.find(ruleComplete, position{source: k.sitemap}, "", fmt.Sprintf("the sitemap lists %d legal resources; at the last visit it was %d", n, before))
+		k.find(ruleComplete, position{source: k.sitemap}, "",
+			fmt.Sprintf("the sitemap lists %d legal resources; at the last visit it was %d", n, before))
 	}
 }
 
@@ -263,7 +273,8 @@ func (k *check) compareLatest(now, last *Profile) {
 	edge := websync.NewDatetime(now.Visited.Add(-history))
 	for _, e := range last.Feed.Latest {
 		if _, ok := k.entries.find([]byte(e.ID)); !ok && e.Updated.After(edge) {
-			k.find(ruleHistory, position{source: k.feed}, e.ID, fmt.Sprintf("the entry of %s has left the feed within 60 days", e.Updated))
+			k.find(ruleHistory, position{source: k.feed}, e.ID,
+				fmt.Sprintf("the entry of %s has left the feed within 60 days", e.Updated))
 		}
 	}
 }
@@ -283,7 +294,8 @@ func (k *check) compareDates(now, last *Profile) {
 	}
 	if passed >= month {
 		k.checked(ruleMonthly)
-		same := now.Sitemap.Newest == last.Sitemap.Newest && now.Sitemap.Entries == last.Sitemap.Entries && now.Sitemap.Modified.Equal(last.Sitemap.Modified)
+		same := now.Sitemap.Newest == last.Sitemap.Newest && now.Sitemap.Entries == last.Sitemap.Entries &&
+			now.Sitemap.Modified.Equal(last.Sitemap.Modified)
 		if same && now.Feed.Updated.After(last.Feed.Updated) {
 			k.find(ruleMonthly, position{source: k.sitemap}, now.Sitemap.Newest.String(),
 				fmt.Sprintf("the sitemap has not changed for %d days, and the feed has", int(passed.Hours()/24)))
@@ -295,7 +307,8 @@ func (k *check) compareDates(now, last *Profile) {
 func (k *check) derive() error {
 	switch p := &k.pages; {
 	case p.visited > 0 && p.bad > 0:
-		k.find(rulePillarIII, position{source: k.sitemap}, "", fmt.Sprintf("the metadata of %d of %d pages are not as demanded", p.bad, p.visited))
+		k.find(rulePillarIII, position{source: k.sitemap}, "",
+			fmt.Sprintf("the metadata of %d of %d pages are not as demanded", p.bad, p.visited))
 	case p.read > 0:
 		k.checked(rulePillarIII)
 	}
@@ -305,14 +318,17 @@ func (k *check) derive() error {
 	complete, synonyms := k.status(ruleComplete), k.status(ruleSynonym)
 	switch {
 	case complete == Fail || synonyms == Fail:
-		k.find(ruleVisit, position{source: k.sitemap}, "", "the list is not the set of pages that a client has to visit: see "+ruleComplete.Name+" and "+ruleSynonym.Name)
+		k.find(ruleVisit, position{source: k.sitemap}, "",
+			"the list is not the set of pages that a client has to visit: see "+ruleComplete.Name+" and "+ruleSynonym.Name)
 	case complete != NotChecked && synonyms != NotChecked:
 		k.checked(ruleVisit)
 		k.note("This follows from what was found of the rules on completeness and synonyms.", ruleVisit)
 	default:
-		k.skip(NeedsHuman, "Only the publisher knows what the list should have; what can be seen is in the rules on completeness and synonyms.", ruleVisit)
+		k.skip(NeedsHuman, "Only the publisher knows what the list should have; what can be seen is in the rules "+
+			"on completeness and synonyms.", ruleVisit)
 	}
-	k.skip(NeedsHuman, "Only the publisher knows what the list should have. A feed, pages and a second visit give hints.", ruleComplete)
+	k.skip(NeedsHuman,
+		"Only the publisher knows what the list should have. A feed, pages and a second visit give hints.", ruleComplete)
 	k.describeClient()
 	return nil
 }
@@ -322,7 +338,8 @@ func (k *check) describeClient() {
 	why := "A rule for clients. This check requested no pages."
 	if k.pages.visited > 0 {
 		k.result.Interval = k.interval().Seconds()
-		why = fmt.Sprintf("A rule for clients. This check waited %s between two requests for pages of one host, and followed redirects.", k.interval())
+		why = fmt.Sprintf("A rule for clients. This check waited %s between two requests for pages of one host, "+
+			"and followed redirects.", k.interval())
 	}
 	k.skip(CannotFail, why, ruleClient)
 }

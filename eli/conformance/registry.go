@@ -30,7 +30,8 @@ func ReadRegistry(r io.Reader) ([]Pair, error) {
 		if len(fields) == 2 && syntax.HTTPHost(fields[0]) > 0 && syntax.HTTPHost(fields[1]) > 0 {
 			pairs = append(pairs, Pair{fields[0], fields[1]})
 		} else if n > 1 {
-			return nil, &websync.ParseError{Format: "conformance", Line: n, Err: fmt.Errorf("%.80q must be the URLs of a sitemap and of its feed", line)}
+			return nil, &websync.ParseError{Format: "conformance", Line: n,
+				Err: fmt.Errorf("%.80q must be the URLs of a sitemap and of its feed", line)}
 		}
 	}
 	if err := lines.Err(); err != nil {

@@ -88,13 +88,25 @@ func (b *book) add(number string, kind Kind, section, summary, advice string) *R
 	return r
 }
 
+// between returns the rules from first to last.
+func (b *book) between(first, last string) (some []*Rule) {
+	for _, r := range b.rules {
+		if first <= r.Name && r.Name <= last {
+			some = append(some, r)
+		}
+	}
+	return some
+}
+
 // The two channels (§3, §3.1).
 var (
 	ruleOffered = ruleSet.add("001", Must, "3", "The publisher offers both a sitemap and an update feed.",
 		"Publish the one that is missing, or correct what makes it unreadable.")
 	rulePillarIII = ruleSet.add("002", LowerMust, "3", "The pages hold structured metadata (Pillar III).",
 		"Add the metadata to the pages that lack them: the rules on pages report what is missing.")
-	ruleNotify = ruleSet.add("003", Must, "3.1", "The ELI registry and task force are notified of breaking changes, new locations, other frequencies, and added or removed pairs.",
+	ruleNotify = ruleSet.add("003", Must, "3.1",
+		"The ELI registry and task force are notified of breaking changes, new locations, other frequencies, and "+
+			"added or removed pairs.",
 		"If that was not done yet, notify OP-ELI-MAILBOX@publications.europa.eu of the change.")
 )
 
@@ -103,13 +115,17 @@ var (
 var (
 	ruleXML = ruleSet.add("010", Must, "3.2.2", "Each document of the sitemap is well-formed XML in UTF-8.",
 		"Write the file with an XML library, in UTF-8, and declare that encoding or none.")
-	ruleRoot = ruleSet.add("011", Must, "3.2.2", "The root element is urlset or sitemapindex in the namespace http://www.sitemaps.org/schemas/sitemap/0.9.",
+	ruleRoot = ruleSet.add("011", Must, "3.2.2",
+		"The root element is urlset or sitemapindex in the namespace http://www.sitemaps.org/schemas/sitemap/0.9.",
 		"Write the namespace exactly so: with http, not https, and without a slash at its end.")
-	ruleLoc = ruleSet.add("012", Must, "3.2.2", "Each entry has exactly one loc: an absolute HTTP URL of fewer than 2,048 characters.",
+	ruleLoc = ruleSet.add("012", Must, "3.2.2",
+		"Each entry has exactly one loc: an absolute HTTP URL of fewer than 2,048 characters.",
 		"Write the full URL, percent-encoded, once in each entry.")
-	ruleValues = ruleSet.add("013", Must, "3.2.2", "changefreq is one of its seven values, priority is between 0.0 and 1.0, and an entry has each at most once.",
+	ruleValues = ruleSet.add("013", Must, "3.2.2",
+		"changefreq is one of its seven values, priority is between 0.0 and 1.0, and an entry has each at most once.",
 		"Correct the values, or leave both elements out: ELI clients do not need them.")
-	ruleSize = ruleSet.add("014", Must, "3.2.2", "Each document has at most 50,000 entries and 52,428,800 bytes before compression.",
+	ruleSize = ruleSet.add("014", Must, "3.2.2",
+		"Each document has at most 50,000 entries and 52,428,800 bytes before compression.",
 		"Split the sitemap into several files that an index lists.")
 	ruleNested = ruleSet.add("015", Must, "3.2.2", "An index lists sitemaps, and no other indexes.",
 		"List all sitemaps in one index, and check that each of them can be read.")
@@ -131,13 +147,15 @@ var (
 		"Publish the sitemap where its ELIs are, or list the ELIs as they are published there.")
 	ruleDomains = ruleSet.add("023", Must, "3.2.2", "ELIs of several domains have several sitemaps.",
 		"Publish a sitemap and a feed of its own for each domain.")
-	ruleCross = ruleSet.add("024", Must, "3.2.2", "If the sitemap is on another host than its ELIs, the robots.txt of their host names it.",
+	ruleCross = ruleSet.add("024", Must, "3.2.2",
+		"If the sitemap is on another host than its ELIs, the robots.txt of their host names it.",
 		"Add the line “Sitemap: ” with the URL of the sitemap to the robots.txt of the ELIs' host.")
 	ruleResources = ruleSet.add("025", Must, "3.2.2", "The sitemap lists legal resources only, no expressions and no formats.",
 		"Remove the URIs of languages and of files: the page of the legal resource describes them.")
 	ruleELI = ruleSet.add("026", Must, "3.2.2", "The sitemap lists no URLs that are not ELIs.",
 		"Move other pages to a sitemap of their own.")
-	ruleVisit = ruleSet.add("027", Must, "3.2.2", "The list is the set of pages that a client has to visit: all that is needed, and nothing twice.",
+	ruleVisit = ruleSet.add("027", Must, "3.2.2",
+		"The list is the set of pages that a client has to visit: all that is needed, and nothing twice.",
 		"Correct what the rules on completeness (P4-020) and synonyms (P4-029) report.")
 	ruleOther = ruleSet.add("028", May, "3.2.2", "The publisher may have other sitemaps for search engines.",
 		"Nothing.")
@@ -145,7 +163,8 @@ var (
 		"List only the canonical ELI: the one that the metadata of the page describe.")
 	ruleFields = ruleSet.add("030", Must, "3.2.2", "Each entry has one loc and one lastmod.",
 		"Write the date of the record's last change into each entry.")
-	ruleDate = ruleSet.add("031", LowerMust, "3.2.2", "lastmod is a W3C datetime: YYYY, YYYY-MM, YYYY-MM-DD, or a date with a time and a zone.",
+	ruleDate = ruleSet.add("031", LowerMust, "3.2.2",
+		"lastmod is a W3C datetime: YYYY, YYYY-MM, YYYY-MM-DD, or a date with a time and a zone.",
 		"Write a date such as 2026-03-08, or a time with its zone such as 2026-03-08T16:20:00+01:00.")
 	ruleChanged = ruleSet.add("032", Must, "3.2.2", "lastmod is the date of the record's last change.",
 		"Take the date from the database, not from the moment at which the file is written.")
@@ -155,7 +174,8 @@ var (
 		"Write the URL of the feed, in full. Clients do not use it.")
 	ruleSplit = ruleSet.add("035", Must, "3.2.2", "More than 50,000 entries are split into several files, with an index.",
 		"Split the sitemap into files of at most 50,000 entries, and publish an index of them.")
-	ruleIndexLocation = ruleSet.add("036", Must, "3.2.2", "Of a sitemap in several files, it is the index that is at …/eli/sitemap.xml.",
+	ruleIndexLocation = ruleSet.add("036", Must, "3.2.2",
+		"Of a sitemap in several files, it is the index that is at …/eli/sitemap.xml.",
 		"Publish the index at that path.")
 	ruleNames = ruleSet.add("037", May, "3.2.2", "The files of an index may have any names.",
 		"Nothing.")
@@ -169,7 +189,8 @@ var (
 var (
 	rulePage = ruleSet.add("040", Must, "3.2.2", "Each ELI leads to an HTML page, redirects included.",
 		"Answer a request for text/html with status 200 and the page, within 10 redirects.")
-	ruleMetadata = ruleSet.add("041", Must, "3.2.2", "The page holds RDFa or JSON-LD with terms of the ELI ontology, for every client.",
+	ruleMetadata = ruleSet.add("041", Must, "3.2.2",
+		"The page holds RDFa or JSON-LD with terms of the ELI ontology, for every client.",
 		"Write the metadata into the HTML that the server sends. Clients do not run scripts.")
 	ruleDescribes = ruleSet.add("042", Must, "3.2.2", "The metadata describe the URI that was requested.",
 		"Use the URI of the sitemap as the subject of the metadata, byte for byte.")
@@ -209,7 +230,8 @@ var (
 		"Write the title of the act.")
 	ruleEntryUpdated = ruleSet.add("063", Must, "3.3.2", "The updated of an entry is the time of its publication or last update.",
 		"Write a date with a time and a zone, such as 2026-03-08T16:20:00Z.")
-	ruleFeedLocation = ruleSet.add("064", Should, "3.3.2", "The feed is published at …/eli/eli-update-feed.atom, on the host of the sitemap.",
+	ruleFeedLocation = ruleSet.add("064", Should, "3.3.2",
+		"The feed is published at …/eli/eli-update-feed.atom, on the host of the sitemap.",
 		"Publish the feed at that path, or register its location.")
 	ruleDaily = ruleSet.add("065", Must, "3.3.2", "The feed is updated daily.",
 		"Let a program write the feed every day.")
@@ -217,7 +239,8 @@ var (
 		"Keep an entry in the feed for 60 days after its updated.")
 	ruleOneFeed = ruleSet.add("067", Must, "3.3.2", "Each sitemap has a feed of its own.",
 		"Publish one feed for each sitemap, with the entries of that sitemap.")
-	ruleFeedRegistered = ruleSet.add("068", Must, "3.3.2", "The location of the feed is advertised, and registered at EUR-Lex together with the sitemap.",
+	ruleFeedRegistered = ruleSet.add("068", Must, "3.3.2",
+		"The location of the feed is advertised, and registered at EUR-Lex together with the sitemap.",
 		"Register both URLs as a pair with the ELI registry.")
 	ruleSame = ruleSet.add("069", AnnexMust, "5", "The sitemap and the feed are about the same pages.",
 		"Generate both from one table, with one date for each legal resource.")
@@ -235,6 +258,8 @@ var (
 		"Let the URI of the format lead to the file, or state is_exemplified_by.")
 	ruleOrder = ruleSet.add("082", Annex, "4.2", "A client looks for HTML, XHTML, XML and PDF by media_type, then by format.",
 		"State the media_type of each format as the rule P4-046 says.")
-	ruleClient = ruleSet.add("083", Annex, "4.1", "A client waits 5 seconds between pages, follows redirects, reads the feed daily, and from time to time the whole sitemap.",
+	ruleClient = ruleSet.add("083", Annex, "4.1",
+		"A client waits 5 seconds between pages, follows redirects, reads the feed daily, and from time to time "+
+			"the whole sitemap.",
 		"Nothing: this is for clients.")
 )

@@ -76,7 +76,9 @@ func (s *sampler) add(url []byte, lastMod websync.Datetime) {
 	if len(group.urls) == most && c.rank >= group.urls[most-1].rank {
 		return
 	}
-	i, found := slices.BinarySearchFunc(group.urls, c.rank, func(held candidate, rank uint64) int { return cmp.Compare(held.rank, rank) })
+	i, found := slices.BinarySearchFunc(group.urls, c.rank, func(held candidate, rank uint64) int {
+		return cmp.Compare(held.rank, rank)
+	})
 	if found {
 		return // the URL again
 	}
@@ -90,7 +92,9 @@ func (s *sampler) add(url []byte, lastMod websync.Datetime) {
 // enter adds a stratum, unless n others have lower ranks.
 func (s *sampler) enter(key string) *stratum {
 	group := &stratum{key: key, rank: s.rank([]byte(key))}
-	i, _ := slices.BinarySearchFunc(s.order, group.rank, func(held *stratum, rank uint64) int { return cmp.Compare(held.rank, rank) })
+	i, _ := slices.BinarySearchFunc(s.order, group.rank, func(held *stratum, rank uint64) int {
+		return cmp.Compare(held.rank, rank)
+	})
 	if len(s.order) == s.n {
 		if !s.cut {
 			s.cut = true
@@ -150,5 +154,6 @@ func stratumOf(url string) string {
 }
 
 func isYear(step string) bool {
-	return len(step) == 4 && (step[0] == '1' || step[0] == '2') && syntax.IsDigit(step[1]) && syntax.IsDigit(step[2]) && syntax.IsDigit(step[3])
+	return len(step) == 4 && (step[0] == '1' || step[0] == '2') && syntax.IsDigit(step[1]) && syntax.IsDigit(step[2]) &&
+		syntax.IsDigit(step[3])
 }

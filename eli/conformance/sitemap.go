@@ -13,11 +13,9 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// sitemapRules are all rules about the sitemap that need the document itself.
-var sitemapRules = []*Rule{
-	ruleXML, ruleRoot, ruleLoc, ruleValues, ruleSize, ruleNested, ruleSite, ruleDoctype, ruleTwice, ruleComplete, ruleLocation, rulePrefix,
-	ruleDomains, ruleCross, ruleResources, ruleELI, ruleVisit, ruleSynonym, ruleFields, ruleDate, ruleChanged, ruleExtend, ruleRelation,
-	ruleSplit, ruleIndexLocation, ruleMonthly, ruleRegistered, ruleSame, ruleMassive, ruleOneFeed, ruleFeedRegistered,
+// sitemapRules returns all rules about the sitemap that need the document itself.
+func sitemapRules() []*Rule {
+	return append(ruleSet.between("P4-010", "P4-039"), ruleSame, ruleMassive, ruleOneFeed, ruleFeedRegistered)
 }
 
 // A mapping is what a rule of another package means here: the finding counts for rule,
@@ -28,38 +26,48 @@ type mapping struct {
 	most websync.Severity
 }
 
-var (
-	dropped = mapping{}
+const (
 	asError = websync.SeverityError
 	asWarn  = websync.SeverityWarning
 )
 
+// mappings returns the mappings of rules by their names, which white space separates.
+func mappings(rows []mappingRow) map[string]mapping {
+	all := make(map[string]mapping)
+	for _, row := range rows {
+		for name := range strings.FieldsSeq(row.names) {
+			all[name] = row.mapping
+		}
+	}
+	return all
+}
+
+type mappingRow struct {
+	names string
+	mapping
+}
+
 // ofSitemap are the rules of package sitemap, without their prefix.
-var ofSitemap = map[string]mapping{
-	"xml": {ruleXML, asError}, "truncated": {ruleXML, asError}, "prologue": {ruleXML, asError}, "encoding": {ruleXML, asError}, "gzip": {ruleXML, asError},
-	"document": {ruleRoot, asError}, "namespace": {ruleRoot, asError}, "root": {ruleRoot, asError}, "entry": {ruleRoot, asError},
-	"doctype": {ruleDoctype, asError}, "size": {ruleSize, asError}, "entries": {ruleSize, asError},
-	"empty": dropped, "loc-duplicate": dropped, "foreign-attribute": dropped, "lastmod-schema": dropped, "loc-space": dropped,
-
-	"nesting": {ruleLoc, asError}, "loc-missing": {ruleLoc, asError}, "loc-relative": {ruleLoc, asError}, "loc-length": {ruleLoc, asError},
-	"loc-short": dropped, "loc-syntax": {ruleLoc, asError}, "loc-escape": {ruleLoc, asError}, "loc-fragment": {ruleLoc, asError},
-	"loc-user": {ruleLoc, asError}, "text-line": {ruleLoc, asError},
-
-	"lastmod": {ruleDate, asError}, "lastmod-future": {ruleDate, asWarn}, "changefreq": {ruleValues, asError}, "priority": {ruleValues, asError},
-
-	// The element decides: see ofDuplicate.
-	"duplicate-element": {ruleLoc, asError},
-
-	"unknown-element": {ruleExtend, asWarn}, "element-name": {ruleExtend, asWarn}, "element-order": {ruleExtend, asWarn},
-	"element-size": {ruleExtend, asWarn}, "text": {ruleExtend, asWarn}, "attribute": {ruleExtend, asWarn}, "index-element": {ruleExtend, asWarn},
-	"extension-namespace": {ruleExtend, asWarn}, "extension-place": {ruleExtend, asWarn}, "extension-element": {ruleExtend, asWarn},
-	"hreflang-value": {ruleExtend, asWarn}, "hreflang-repeated": {ruleExtend, asWarn}, "hreflang-self": {ruleExtend, asWarn},
+var ofSitemap = mappings([]mappingRow{
+	{"xml truncated prologue encoding gzip", mapping{ruleXML, asError}},
+	{"document namespace root entry", mapping{ruleRoot, asError}},
+	{"doctype", mapping{ruleDoctype, asError}},
+	{"size entries", mapping{ruleSize, asError}},
+	{"nesting loc-missing loc-relative loc-length loc-syntax loc-escape loc-fragment loc-user text-line",
+		mapping{ruleLoc, asError}},
+	{"duplicate-element", mapping{ruleLoc, asError}}, // the element decides: see ofDuplicate
+	{"lastmod", mapping{ruleDate, asError}},
+	{"lastmod-future", mapping{ruleDate, asWarn}},
+	{"changefreq priority", mapping{ruleValues, asError}},
+	{`unknown-element element-name element-order element-size text attribute index-element
+		extension-namespace extension-place extension-element hreflang-value hreflang-repeated hreflang-self`,
+		mapping{ruleExtend, asWarn}},
+	{"empty loc-duplicate loc-short loc-space foreign-attribute lastmod-schema", mapping{}},
 
 	// Of locations, of sets, of Sources and of Publishers: Validate does not report them,
 	// or the rules of ELI differ.
-	"host": dropped, "location": dropped, "cross-submit": dropped, "index-site": dropped, "index-nested": dropped, "repeated": dropped,
-	"robots": dropped, "cut": dropped, "profile": dropped, "index-lastmod": dropped, "doubt": dropped,
-}
+	{"host location cross-submit index-site index-nested repeated robots cut profile index-lastmod doubt", mapping{}},
+})
 
 // ofDuplicate returns the rule about an element that occurs twice in an entry.
 func ofDuplicate(element string) *Rule {
@@ -146,14 +154,14 @@ func (k *check) readSitemap() error {
 	s := k.sitemap
 	if err := k.open(s); err != nil {
 		k.find(ruleOffered, position{source: s}, s.Name, "the publisher must offer a sitemap: "+unreadable(err))
-		k.skip(NeedsDocument, "There is no sitemap that can be read.", sitemapRules...)
+		k.skip(NeedsDocument, "There is no sitemap that can be read.", sitemapRules()...)
 		return nil
 	}
 	k.list.prefix = prefixOf(s.URL)
 	kind, err := k.readList(s, 0)
 	if errors.Is(err, websync.ErrNotDocument) || kind == 0 {
 		k.find(ruleOffered, position{source: s}, s.Name, "the publisher must offer a sitemap: the document is none")
-		k.skip(NeedsDocument, "There is no sitemap that can be read.", sitemapRules...)
+		k.skip(NeedsDocument, "There is no sitemap that can be read.", sitemapRules()...)
 		return nil
 	}
 	k.checked(ruleOffered)
@@ -163,7 +171,8 @@ func (k *check) readSitemap() error {
 		}
 		k.readPart(k.list.parts[i])
 	}
-	k.checked(ruleXML, ruleRoot, ruleLoc, ruleValues, ruleSize, ruleNested, ruleSite, ruleDoctype, ruleDate, ruleExtend, ruleSplit)
+	k.checked(ruleXML, ruleRoot, ruleLoc, ruleValues, ruleSize, ruleNested, ruleSite, ruleDoctype, ruleDate, ruleExtend,
+		ruleSplit)
 	if kind == sitemap.Text {
 		k.find(ruleRoot, position{source: s}, "", "the sitemap must be XML, and not plain text")
 	}
@@ -177,9 +186,10 @@ func (k *check) readSitemap() error {
 func (k *check) noteFiles(names []string, what string) {
 	switch n := len(names); {
 	case n == 1:
-		k.note(fmt.Sprintf("%s %s.", websync.RedactURL(names[0]), what), sitemapRules...)
+		k.note(fmt.Sprintf("%s %s.", websync.RedactURL(names[0]), what), sitemapRules()...)
 	case n > 1:
-		k.note(fmt.Sprintf("%s and %s %s.", websync.RedactURL(names[0]), plural(n-1, "other file", "other files"), what), sitemapRules...)
+		k.note(fmt.Sprintf("%s and %s %s.", websync.RedactURL(names[0]), plural(n-1, "other file", "other files"),
+			what), sitemapRules()...)
 	}
 }
 
@@ -350,7 +360,8 @@ func (k *check) listDate(s *source, v *sitemap.View, d day) {
 		if _, ok := k.entries.find(v.Loc); !ok {
 			l.missing.count++
 			if len(l.missing.examples) < maxExamples {
-				l.missing.examples = append(l.missing.examples, entryAt{string(v.Loc), v.LastMod, position{s, v.Line, v.Column, "lastmod"}})
+				l.missing.examples = append(l.missing.examples,
+					entryAt{string(v.Loc), v.LastMod, position{s, v.Line, v.Column, "lastmod"}})
 			}
 		}
 	}
@@ -374,7 +385,8 @@ func (k *check) listLocation(loc string, end int, at position) {
 		l.prefix = prefix{origin: there, dir: directory(path)}
 	}
 	if there == l.prefix.origin && !strings.HasPrefix(path, l.prefix.dir) {
-		k.find(rulePrefix, at, loc, fmt.Sprintf("the URL must begin with %s%s, %s", l.prefix.origin, l.prefix.dir, l.prefix.why()))
+		k.find(rulePrefix, at, loc, fmt.Sprintf("the URL must begin with %s%s, %s", l.prefix.origin, l.prefix.dir,
+			l.prefix.why()))
 	}
 }
 
@@ -409,7 +421,8 @@ func (k *check) checkList(kind sitemap.Kind) {
 	ofEntries := []*Rule{ruleTwice, rulePrefix, ruleDomains, ruleResources, ruleELI, ruleFields}
 	switch {
 	case kind == sitemap.Index && len(l.parts) > 0 && len(k.parts) == 0:
-		k.skip(NeedsDocument, "None of the files that the index lists was given.", append(ofEntries, ruleCross, ruleComplete, ruleSame, ruleChanged)...)
+		k.skip(NeedsDocument, "None of the files that the index lists was given.",
+			append(ofEntries, ruleCross, ruleComplete, ruleSame, ruleChanged)...)
 	case l.total == 0:
 		k.find(ruleComplete, s, "", "the sitemap must list all legal resources, and it lists none")
 		fallthrough

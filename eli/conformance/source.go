@@ -58,7 +58,8 @@ func (k *check) open(s *source) error {
 
 // fetchDocument fetches a document to its end.
 func (k *check) fetchDocument(s *source) error {
-	resp, err := k.Fetcher.Fetch(k.ctx, &harvest.Request{URL: s.Name, Root: k.rootFor(s.Name), Spool: true, MaxBytes: cmp.Or(k.MaxBytes, document.DefaultBytes)})
+	resp, err := k.Fetcher.Fetch(k.ctx, &harvest.Request{URL: s.Name, Root: k.rootFor(s.Name), Spool: true,
+		MaxBytes: cmp.Or(k.MaxBytes, document.DefaultBytes)})
 	if err != nil {
 		return err
 	}

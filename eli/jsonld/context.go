@@ -34,7 +34,8 @@ func newSchemaContext() object {
 		"@vocab": schema, "schema": schema, "type": "@type", "id": "@id",
 		"eli": rdf.ELI, "rdf": rdf.Namespace, "xsd": rdf.XSD,
 		"rdfs": "http://www.w3.org/2000/01/rdf-schema#", "owl": "http://www.w3.org/2002/07/owl#",
-		"dcterms": "http://purl.org/dc/terms/", "dct": "http://purl.org/dc/terms/", "skos": "http://www.w3.org/2004/02/skos/core#",
+		"dcterms": "http://purl.org/dc/terms/", "dct": "http://purl.org/dc/terms/",
+		"skos": "http://www.w3.org/2004/02/skos/core#",
 	}
 	for name := range strings.FieldsSeq(schemaLinks) {
 		c[name] = object{"@id": schema + name, "@type": "@id"}

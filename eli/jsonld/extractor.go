@@ -54,7 +54,8 @@ func (x *Extractor) Extract(src io.Reader, base, contentType string, report func
 	if rdf.IRI(url).Check() != nil {
 		return nil, fmt.Errorf("jsonld: the base %q must be an absolute URL", websync.RedactURL(base))
 	}
-	d := &extraction{to: report, base: url, contexts: make(map[string]any), prepared: make(map[string]any), maxTriples: cmp.Or(x.MaxTriples, 100_000)}
+	d := &extraction{to: report, base: url, contexts: make(map[string]any), prepared: make(map[string]any),
+		maxTriples: cmp.Or(x.MaxTriples, 100_000)}
 	if d.maxTriples < 0 {
 		d.maxTriples = int(^uint(0) >> 1)
 	}
@@ -139,13 +140,15 @@ func (d *extraction) scripts(contentType string) ([]script, error) {
 	head := d.document.Head()
 	start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte(document.ByteOrderMark)))
 	generic := media == "" || media == "text/plain" || media == "application/octet-stream"
-	isJSON := media == "application/json" || strings.HasSuffix(media, "+json") || generic && len(start) > 0 && (start[0] == '{' || start[0] == '[')
+	isJSON := media == "application/json" || strings.HasSuffix(media, "+json") || generic && len(start) > 0 &&
+		(start[0] == '{' || start[0] == '[')
 	isXML := syntax.IsXML(media) || generic && bytes.HasPrefix(start, []byte("<?xml"))
 	switch {
 	case len(start) == 0:
 		return nil, d.document.NotThis(head)
 	case !isJSON && !isXML && media != "text/html" && !generic:
-		return nil, d.document.Fail(0, 0, "", fmt.Errorf("the media type %q can't hold JSON-LD: %w", media, websync.ErrNotDocument))
+		return nil, d.document.Fail(0, 0, "",
+			fmt.Errorf("the media type %q can't hold JSON-LD: %w", media, websync.ErrNotDocument))
 	case !isJSON && !document.StartsAsXML(head) && (generic || bytes.IndexByte(head, '<') < 0):
 		return nil, d.document.NotThis(head)
 	}

@@ -31,11 +31,14 @@ var (
 
 // The attributes. The names of the RDFa processor graph's warnings are in parentheses.
 var (
-	ruleUndeclared = rules.Warning("prefix-undeclared", sectionCURIE, "a value that looks like a CURIE whose prefix is not declared (rdfa:UnresolvedCURIE)")
-	ruleCURIE      = rules.Warning("curie", sectionCURIE, "a CURIE in brackets that stands for nothing (rdfa:UnresolvedCURIE)")
-	ruleTerm       = rules.Warning("term", sectionTerm, "a term that is not defined (rdfa:UnresolvedTerm)")
-	ruleLink       = rules.Info("link-relation", sectionTerm, "a link relation that is not defined as a term (rdfa:UnresolvedTerm)")
-	ruleRedefined  = rules.Warning("prefix-redefined", sectionContext, "a prefix of the initial context that stands for something else (rdfa:PrefixRedefinition)")
+	ruleUndeclared = rules.Warning("prefix-undeclared", sectionCURIE,
+		"a value that looks like a CURIE whose prefix is not declared (rdfa:UnresolvedCURIE)")
+	ruleCURIE = rules.Warning("curie", sectionCURIE, "a CURIE in brackets that stands for nothing (rdfa:UnresolvedCURIE)")
+	ruleTerm  = rules.Warning("term", sectionTerm, "a term that is not defined (rdfa:UnresolvedTerm)")
+	ruleLink  = rules.Info("link-relation", sectionTerm,
+		"a link relation that is not defined as a term (rdfa:UnresolvedTerm)")
+	ruleRedefined = rules.Warning("prefix-redefined", sectionContext,
+		"a prefix of the initial context that stands for something else (rdfa:PrefixRedefinition)")
 	rulePrefix     = rules.Warning("prefix", sectionPrefix, "a value of @prefix that is not a list of prefixes and IRIs")
 	ruleIRI        = rules.Warning("iri", sectionCURIE, "a character that no IRI has")
 	rulePredicate  = rules.Warning("predicate", sectionCURIE, "a blank node where only an IRI can stand")

@@ -198,7 +198,8 @@ func (s *treeSize) adopt() {
 
 func isFormatting(tag atom.Atom) bool {
 	switch tag {
-	case atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike, atom.Strong, atom.Tt, atom.U:
+	case atom.A, atom.B, atom.Big, atom.Code, atom.Em, atom.Font, atom.I, atom.Nobr, atom.S, atom.Small, atom.Strike,
+		atom.Strong, atom.Tt, atom.U:
 		return true
 	}
 	return false
@@ -207,8 +208,9 @@ func isFormatting(tag atom.Atom) bool {
 // isOdd reports whether an element changes what tags after it mean.
 func isOdd(tag atom.Atom) bool {
 	switch tag {
-	case atom.Script, atom.Style, atom.Title, atom.Textarea, atom.Xmp, atom.Iframe, atom.Noembed, atom.Noframes, atom.Noscript, atom.Plaintext,
-		atom.Select, atom.Template, atom.Frameset, atom.Math, atom.ForeignObject, atom.Foreignobject, atom.Desc, atom.Object, atom.Applet, atom.Marquee, atom.Image:
+	case atom.Script, atom.Style, atom.Title, atom.Textarea, atom.Xmp, atom.Iframe, atom.Noembed, atom.Noframes,
+		atom.Noscript, atom.Plaintext, atom.Select, atom.Template, atom.Frameset, atom.Math, atom.ForeignObject, atom.Foreignobject, atom.Desc,
+		atom.Object, atom.Applet, atom.Marquee, atom.Image:
 		return true
 	}
 	return false
@@ -217,8 +219,9 @@ func isOdd(tag atom.Atom) bool {
 // endsSVG reports whether an element of HTML ends SVG (HTML §13.2.6.5).
 func endsSVG(tag atom.Atom) bool {
 	switch tag {
-	case atom.Blockquote, atom.Body, atom.Br, atom.Center, atom.Dd, atom.Div, atom.Dl, atom.Dt, atom.Embed, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6,
-		atom.Head, atom.Hr, atom.Img, atom.Li, atom.Listing, atom.Menu, atom.Meta, atom.Ol, atom.P, atom.Pre, atom.Ruby, atom.Span, atom.Sub, atom.Sup, atom.Table, atom.Ul, atom.Var:
+	case atom.Blockquote, atom.Body, atom.Br, atom.Center, atom.Dd, atom.Div, atom.Dl, atom.Dt, atom.Embed, atom.H1,
+		atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Head, atom.Hr, atom.Img, atom.Li, atom.Listing, atom.Menu, atom.Meta, atom.Ol, atom.P, atom.Pre, atom.Ruby,
+		atom.Span, atom.Sub, atom.Sup, atom.Table, atom.Ul, atom.Var:
 		return true
 	}
 	return false

@@ -63,7 +63,8 @@ func (d *extraction) parseXML(p *processor, xhtml bool) error {
 		k, err := x.Next()
 		switch {
 		case err == io.EOF && x.Losses().Cut > 0:
-			return d.document.Fail(0, 0, "", fmt.Errorf("elements deeper than %d, or too many attributes: %w", maxDepth, websync.ErrLimit))
+			return d.document.Fail(0, 0, "", fmt.Errorf("elements deeper than %d, or too many attributes: %w", maxDepth,
+				websync.ErrLimit))
 		case err == io.EOF:
 			return nil
 		case err != nil:

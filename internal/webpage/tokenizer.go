@@ -100,7 +100,8 @@ func isRaw(tag []byte) bool {
 		return false
 	}
 	switch atom.Lookup(bytes.ToLower(tag[1:])) {
-	case atom.Iframe, atom.Noembed, atom.Noframes, atom.Noscript, atom.Plaintext, atom.Script, atom.Style, atom.Title, atom.Textarea, atom.Xmp:
+	case atom.Iframe, atom.Noembed, atom.Noframes, atom.Noscript, atom.Plaintext, atom.Script, atom.Style, atom.Title,
+		atom.Textarea, atom.Xmp:
 		return true
 	}
 	return false
