@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/document"
@@ -91,38 +90,14 @@ func (c *encoder) declare(namespaces map[string]string, legacyMD5 bool) {
 	c.lang, c.base, c.legacyMD5, c.prefixes = "", "", legacyMD5, c.prefixes[:0]
 	for _, prefix := range slices.Sorted(maps.Keys(namespaces)) {
 		space := namespaces[prefix]
-		switch taken := prefix == "at" || prefix == "fh" || prefix == "le" || isGenerated(prefix); {
-		case taken, !c.isName(prefix), len(prefix) >= 3 && strings.EqualFold(prefix[:3], "xml"):
+		switch taken := prefix == "at" || prefix == "fh" || prefix == "le"; {
+		case taken, !element.IsPrefix(prefix):
 			c.refuse(prefix, sectionNames, errPrefix)
-		case !isForeign(space):
+		case !element.IsAttrSpace(space, Namespace):
 			c.refuse(prefix, sectionNames, errAttrSpace)
 		}
 		c.prefixes = append(c.prefixes, websync.Attr{Space: space, Local: prefix})
 	}
-}
-
-// isGenerated reports whether a prefix has the form of those that foreign generates.
-func isGenerated(prefix string) bool {
-	return len(prefix) > 2 && prefix[:2] == "ns" && syntax.IsDigit(prefix[2])
-}
-
-// isForeign reports whether a foreign attribute may be in the namespace space.
-func isForeign(space string) bool {
-	return space != "" && space != Namespace && space != xmlNamespace && space != "http://www.w3.org/2000/xmlns/"
-}
-
-// isName reports whether s is a name without a colon.
-func (c *encoder) isName(s string) bool {
-	for i := range len(s) {
-		if ch := s[i]; !syntax.IsAlpha(ch) && ch != '_' && (i == 0 || !syntax.IsDigit(ch) && ch != '-' && ch != '.') {
-			if ch < utf8.RuneSelf {
-				return false
-			}
-			name, err := element.Name("<" + s + ` xmlns=""/>`)
-			return err == nil && name.Local == s
-		}
-	}
-	return s != ""
 }
 
 // declared appends the declarations of the root element.
@@ -715,8 +690,7 @@ func (c *encoder) hash(element string, digests websync.Digests) {
 			c.breaks(element, &ruleHashConflict)
 		}
 		if d.Known() {
-			c.b = append(c.b, d.Algorithm...)
-			c.b = appendHex(append(c.b, ':'), d.Sum)
+			c.b = document.AppendDigest(c.b, d)
 			continue
 		}
 		text := d.String()
@@ -729,19 +703,8 @@ func (c *encoder) hash(element string, digests websync.Digests) {
 	c.b = append(c.b, '"')
 	if md5, ok := digests.Get("md5"); ok && c.legacyMD5 {
 		c.b = append(c.b, ` le:md5="`...)
-		c.b = append(appendHex(c.b, md5.Sum), '"')
+		c.b = append(document.AppendHex(c.b, md5.Sum), '"')
 	}
-}
-
-func appendHex(b []byte, sum string) []byte {
-	const digits = "0123456789abcdef"
-	from := len(b)
-	b = slices.Grow(b, 2*len(sum))[:from+2*len(sum)]
-	to := b[from:]
-	for i := range len(sum) {
-		to[2*i], to[2*i+1] = digits[sum[i]>>4], digits[sum[i]&15]
-	}
-	return b
 }
 
 // attributes appends foreign attributes.
@@ -761,11 +724,11 @@ func (c *encoder) attributes(element string, attrs []websync.Attr) {
 	}
 }
 
-// foreign appends an attribute of another namespace, with the prefix that the root
-// declares or a numbered one.
-func (c *encoder) foreign(element string, a *websync.Attr, n int) {
-	if !isForeign(a.Space) || !c.isName(a.Local) || a.Space == LinkExtNamespace && a.Local == "md5" {
-		c.refuse(element, sectionForeign, errAttrSpace)
+// foreign appends an attribute of another namespace to the element in, with the prefix
+// that the root declares or a numbered one.
+func (c *encoder) foreign(in string, a *websync.Attr, n int) {
+	if !element.IsAttrSpace(a.Space, Namespace) || !element.IsLocal(a.Local) || a.Space == LinkExtNamespace && a.Local == "md5" {
+		c.refuse(in, sectionForeign, errAttrSpace)
 		return
 	}
 	prefix := ""
@@ -779,13 +742,13 @@ func (c *encoder) foreign(element string, a *websync.Attr, n int) {
 		prefix = string(strconv.AppendInt(append(buf[:0], "ns"...), int64(n), 10))
 		c.b = append(c.b, " xmlns:"...)
 		c.b = append(c.b, prefix...)
-		c.attr(element, `="`, a.Space)
+		c.attr(in, `="`, a.Space)
 	}
 	c.b = append(c.b, ' ')
 	c.b = append(c.b, prefix...)
 	c.b = append(c.b, ':')
 	c.b = append(c.b, a.Local...)
-	c.attr(element, `="`, a.Value)
+	c.attr(in, `="`, a.Value)
 }
 
 // A contentForm is one of the forms of content (RFC 4287 §4.1.3).

@@ -1,7 +1,6 @@
 package resourcesync
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -270,8 +269,7 @@ func (w *Writer) hash(digests websync.Digests) {
 			w.buf, _ = xmlscan.AppendAttr(w.buf, d.String())
 			continue
 		}
-		w.buf = append(append(w.buf, d.Algorithm...), ':')
-		w.buf = hex.AppendEncode(w.buf, []byte(d.Sum))
+		w.buf = document.AppendDigest(w.buf, d)
 	}
 	if len(digests) > 0 {
 		w.buf = append(w.buf, '"')

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/element"
-	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -25,11 +23,10 @@ func (w *Writer) appendAttrs() error {
 	prefixes := make(map[string]string) // by namespace
 	for _, prefix := range slices.Sorted(maps.Keys(w.Namespaces)) {
 		space := w.Namespaces[prefix]
-		reserved := w.Appender != nil && prefix == w.Appender.Prefix || isGenerated(prefix) || len(prefix) >= 3 && strings.EqualFold(prefix[:3], "xml")
-		switch {
-		case reserved || !isName(prefix):
+		switch taken := w.Appender != nil && prefix == w.Appender.Prefix; {
+		case taken, !element.IsPrefix(prefix):
 			return w.refuseAttr(prefix, errPrefix)
-		case !isForeign(space):
+		case !element.IsAttrSpace(space, Namespace):
 			return w.refuseAttr(prefix, errAttrSpace)
 		}
 		prefixes[space] = prefix
@@ -41,9 +38,9 @@ func (w *Writer) appendAttrs() error {
 		a := &w.Attrs[i]
 		named := func(other websync.Attr) bool { return other.Space == a.Space && other.Local == a.Local }
 		switch {
-		case !isForeign(a.Space):
+		case !element.IsAttrSpace(a.Space, Namespace):
 			return w.refuseAttr(a.Local, errAttrSpace)
-		case !isName(a.Local):
+		case !element.IsLocal(a.Local):
 			return w.refuseAttr(a.Local, errAttrName)
 		case slices.IndexFunc(w.Attrs, named) < i:
 			return w.refuseAttr(a.Local, errAttrTwice)
@@ -73,20 +70,4 @@ func (w *Writer) appendAttr(name, value string) error {
 
 func (w *Writer) refuseAttr(name string, err error) error {
 	return w.check.refuse("", w.root(), fmt.Errorf("the attribute or prefix %.100q: %w", name, err))
-}
-
-// isGenerated reports whether a prefix has the form of those that appendAttrs generates.
-func isGenerated(prefix string) bool {
-	return len(prefix) > 2 && prefix[:2] == "ns" && syntax.IsDigit(prefix[2])
-}
-
-// isForeign reports whether an attribute of the root may be in a namespace.
-func isForeign(space string) bool {
-	return space != "" && space != Namespace && space != xmlNamespace && space != "http://www.w3.org/2000/xmlns/"
-}
-
-// isName reports whether s is a name without a colon.
-func isName(s string) bool {
-	name, err := element.Name("<" + s + ` xmlns=""/>`)
-	return err == nil && name.Local == s
 }

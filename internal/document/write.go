@@ -3,6 +3,9 @@ package document
 import (
 	"fmt"
 	"io"
+	"slices"
+
+	"github.com/websync-go/websync"
 )
 
 const (
@@ -24,4 +27,21 @@ func Flush(format string, dst io.Writer, b []byte) ([]byte, error) {
 		err = fmt.Errorf("%s: %w", format, err)
 	}
 	return b[:0], err
+}
+
+// AppendDigest appends a digest of a known algorithm in the form algorithm:hex.
+func AppendDigest(b []byte, d websync.Digest) []byte {
+	return AppendHex(append(append(b, d.Algorithm...), ':'), d.Sum)
+}
+
+// AppendHex appends the bytes of sum in hex.
+func AppendHex(b []byte, sum string) []byte {
+	const digits = "0123456789abcdef"
+	from := len(b)
+	b = slices.Grow(b, 2*len(sum))[:from+2*len(sum)]
+	to := b[from:]
+	for i := range len(sum) {
+		to[2*i], to[2*i+1] = digits[sum[i]>>4], digits[sum[i]&15]
+	}
+	return b
 }
