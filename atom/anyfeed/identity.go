@@ -62,7 +62,8 @@ func (p *parser) sharedLinks() map[string]bool {
 	}
 	for _, i := range p.linked {
 		if id := p.items[i].Entry.ID; shared[id] && first[id] != i {
-			p.compare(ruleLinkID, i, first[id], "shares its link with", "the id is made of the link, the title, the date and the enclosures")
+			p.compare(ruleLinkID, i, first[id], "shares its link with",
+				"the id is made of the link, the title, the date and the enclosures")
 		}
 	}
 	return shared

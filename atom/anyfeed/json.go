@@ -108,7 +108,8 @@ func (p *parser) limitJSON(data []byte) error {
 		at += n
 		switch {
 		case depth > maxDepth, nodes > p.scaled(maxNodes):
-			return p.doc.Fail(0, 0, "", fmt.Errorf("more than %d values, or more than %d deep: %w", p.scaled(maxNodes), maxDepth, websync.ErrLimit))
+			err := fmt.Errorf("more than %d values, or more than %d deep: %w", p.scaled(maxNodes), maxDepth, websync.ErrLimit)
+			return p.doc.Fail(0, 0, "", err)
 		case n > p.maxValue():
 			return p.doc.Fail(0, 0, "", p.tooLong("a name or value"))
 		}
@@ -192,7 +193,9 @@ func member[T any](members map[string][]byte, name string) (value T, ok bool) {
 
 func (p *parser) jsonFeed(members map[string][]byte) {
 	var f gofeed.Feed
-	for _, name := range []string{"title", "description", "home_page_url", "feed_url", "next_url", "icon", "favicon", "language", "author", "authors"} {
+	for _, name := range []string{
+		"title", "description", "home_page_url", "feed_url", "next_url", "icon", "favicon", "language", "author", "authors",
+	} {
 		if raw := members[name]; raw != nil {
 			one := slices.Concat([]byte(`{"`+name+`":`), raw, []byte("}"))
 			if err := survive.Panic("gofeed", func() error { return json.Unmarshal(one, &f) }); err != nil {
@@ -246,7 +249,9 @@ func (p *parser) jsonItem(i *gofeed.Item) error {
 	p.link(&e.Links, websync.Link{Rel: "related", Href: i.ExternalURL})
 	if i.Attachments != nil {
 		for _, a := range *i.Attachments {
-			p.link(&e.Links, websync.Link{Rel: "enclosure", Href: a.URL, Type: a.MimeType, Title: a.Title, Length: max(a.SizeInBytes, 0)})
+			p.link(&e.Links, websync.Link{
+				Rel: "enclosure", Href: a.URL, Type: a.MimeType, Title: a.Title, Length: max(a.SizeInBytes, 0),
+			})
 		}
 	}
 	p.add(e)

@@ -36,7 +36,9 @@ var (
 var atomNames = []string{"id", "title", "link", "author", "updated", "modified"}
 
 // texts are the elements whose content is kept as it is, with its markup.
-var texts = []string{"title", "subtitle", "tagline", "summary", "content", "rights", "copyright", "info", "description", "encoded"}
+var texts = []string{
+	"title", "subtitle", "tagline", "summary", "content", "rights", "copyright", "info", "description", "encoded",
+}
 
 // notes are what gofeed does not return of a feed or an entry.
 type notes struct {
@@ -448,8 +450,36 @@ func (o *outline) element(f *frame, t xml.StartElement) {
 		o.foreign(f, t)
 		return
 	}
+	if o.isAtom() {
+		o.atomElement(parent, f, t)
+	} else {
+		o.rssElement(parent, f, t)
+	}
+	o.checkParent(parent, f)
+	if (parent.local == "link" || parent.local == "category") && f.space == o.root.Space && o.isAtom() && !parent.open {
+		parent.open = true
+		o.open = append(o.open, parent.tagEnd-1)
+	}
+}
+
+// atomElement records an element of Atom.
+func (o *outline) atomElement(parent, f *frame, t xml.StartElement) {
 	switch depth := len(o.stack); {
-	case f.local == "channel" && depth == 1 && !o.isAtom():
+	case f.local == "entry" && depth == 1:
+		o.entry(&o.items, f, t)
+	case depth == 1 || parent.isEntry:
+		o.child(f, t)
+	case depth == 3 && parent.local == "source" && (f.local == "updated" || f.local == "modified"):
+		o.take(f, &f.of.source.updated)
+	}
+}
+
+// rssElement records an element of RSS.
+func (o *outline) rssElement(parent, f *frame, t xml.StartElement) {
+	depth := len(o.stack)
+	inChannel := depth == 2 && parent.local == "channel"
+	switch {
+	case f.local == "channel" && depth == 1:
 		o.channels++
 		o.dropped += len(o.items)
 		for _, n := range o.items {
@@ -459,31 +489,29 @@ func (o *outline) element(f *frame, t xml.StartElement) {
 		o.channelTag = span{f.from, f.tagEnd}
 		f.isList, o.feed.single = true, 0
 		o.feed.take(f, o.p)
-	case f.local == "item" && depth == 1 && !o.isAtom():
+	case f.local == "item" && depth == 1:
 		o.entry(&o.outside, f, t)
-	case f.local == "item" && depth == 2 && parent.local == "channel" && !o.isAtom(), f.local == "entry" && depth == 1 && o.isAtom():
+	case f.local == "item" && inChannel:
 		o.entry(&o.items, f, t)
-	case o.isAtom() && (depth == 1 || parent.isEntry):
-		o.child(f, t)
-	case o.isAtom() && depth == 3 && parent.local == "source" && (f.local == "updated" || f.local == "modified"):
-		o.take(f, &f.of.source.updated)
-	case parent.isEntry, depth == 2 && parent.local == "channel" && !o.isAtom():
+	case parent.isEntry || inChannel:
 		o.rssChild(f)
 	case depth == 1:
 		f.gone = f.local != "image"
 	}
+}
+
+// checkParent looks for an entry, or a part of one, where none may be, and for a second
+// element of those that a feed or an entry has once.
+func (o *outline) checkParent(parent, f *frame) {
 	switch {
 	case f.isEntry || len(o.stack) == 1 && f.local == "channel":
 	case (f.local == "item" || f.local == "entry") && !o.within("content"):
 		o.astray++
 	case !o.mayHave(parent, f.local):
-		o.doubt(f.local, nil, fmt.Sprintf("%.100q in %.100q: it may stand for an entry, or be a part of one", f.name, parent.name))
+		message := fmt.Sprintf("%.100q in %.100q: it may stand for an entry, or be a part of one", f.name, parent.name)
+		o.doubt(f.local, nil, message)
 	case parent.isList:
 		o.once(f)
-	}
-	if (parent.local == "link" || parent.local == "category") && f.space == o.root.Space && o.isAtom() && !parent.open {
-		parent.open = true
-		o.open = append(o.open, parent.tagEnd-1)
 	}
 }
 
@@ -492,17 +520,22 @@ func (o *outline) element(f *frame, t xml.StartElement) {
 func (o *outline) checkValue(parent, f *frame) {
 	isValue := parent.local == "guid" || parent.local == "id" || parent.local == "link" && !o.isAtom()
 	if isValue && !parent.inText && !parent.foreign {
-		o.doubt(f.local, nil, fmt.Sprintf("an element in %.100q, which has a value only: it may be a part of an entry", parent.name))
+		message := fmt.Sprintf("an element in %.100q, which has a value only: it may be a part of an entry", parent.name)
+		o.doubt(f.local, nil, message)
 	}
 }
 
 // The children of the own namespaces of a format that the root has, and a channel.
 var (
-	feedChildren = []string{"id", "title", "subtitle", "tagline", "rights", "copyright", "info", "updated", "modified", "generator", "icon", "logo",
-		"link", "category", "author", "contributor"}
+	feedChildren = []string{
+		"id", "title", "subtitle", "tagline", "rights", "copyright", "info", "updated", "modified", "generator", "icon",
+		"logo", "link", "category", "author", "contributor",
+	}
 	rssChildren     = []string{"channel", "image", "textinput"}
-	channelChildren = []string{"title", "link", "description", "language", "copyright", "managingeditor", "webmaster", "pubdate", "lastbuilddate",
-		"category", "generator", "docs", "cloud", "ttl", "image", "rating", "textinput", "skiphours", "skipdays", "items"}
+	channelChildren = []string{
+		"title", "link", "description", "language", "copyright", "managingeditor", "webmaster", "pubdate", "lastbuilddate",
+		"category", "generator", "docs", "cloud", "ttl", "image", "rating", "textinput", "skiphours", "skipdays", "items",
+	}
 )
 
 // mayHave reports whether an element may have a child of the format's own namespaces,
@@ -552,10 +585,14 @@ func (o *outline) entry(to *[]*notes, f *frame, t xml.StartElement) {
 
 // The elements of the formats that are read, except for dates and ids.
 var (
-	atomRead = []string{"title", "subtitle", "tagline", "summary", "content", "rights", "copyright", "generator", "icon", "logo",
-		"link", "category", "author", "contributor", "source"}
-	rssRead = []string{"title", "description", "language", "copyright", "managingeditor", "generator", "link", "category", "image",
-		"author", "comments", "source", "enclosure", "guid"}
+	atomRead = []string{
+		"title", "subtitle", "tagline", "summary", "content", "rights", "copyright", "generator", "icon", "logo",
+		"link", "category", "author", "contributor", "source",
+	}
+	rssRead = []string{
+		"title", "description", "language", "copyright", "managingeditor", "generator", "link", "category", "image",
+		"author", "comments", "source", "enclosure", "guid",
+	}
 	// of Dublin Core and Atom
 	foreignRead = []string{"title", "language", "rights", "creator", "subject", "date", "created", "modified", "updated", "link"}
 	// those that become an element of a list
@@ -608,23 +645,14 @@ func (o *outline) rssChild(f *frame) {
 	f.gone = f.gone || !slices.Contains(rssRead, f.local)
 }
 
-// foreign records deletions, and leaves out what is not read.
+// foreign records an element of another namespace, or in one, and leaves out what is not
+// read.
 func (o *outline) foreign(f *frame, t xml.StartElement) {
+	parent := &o.stack[len(o.stack)-1]
 	if (f.local == "item" || f.local == "entry") && slices.Contains(o.spaces, f.space) && !o.within("content") {
 		o.astray++
 	}
-	if f.local == "deleted-entry" && f.space == atom.TombstoneNamespace {
-		o.lost++
-	}
-	deleted, _ := attribute(t, "", "deleted")
-	if f.local == "deleted" && f.space == atom.GDataNamespace || f.local == "sync" && f.space == atom.FeedSyncNamespace && deleted == "true" {
-		f.of.deleted = true
-	}
-	parent := &o.stack[len(o.stack)-1]
-	if isFeed := o.isAtom() || len(o.stack) == 2; isFeed && parent.isList && !parent.isEntry && f.space == atom.HistoryNamespace {
-		o.complete = o.complete || f.local == "complete"
-		o.archive = o.archive || f.local == "archive"
-	}
+	o.extension(parent, f, t)
 	switch {
 	case f.foreign:
 		f.gone = true
@@ -635,6 +663,24 @@ func (o *outline) foreign(f *frame, t xml.StartElement) {
 	case parent.isEntry, parent.local == "channel":
 		f.foreign = true
 		f.gone = !slices.Contains(foreignRead, f.local)
+	}
+}
+
+// extension records deletions, and what a feed states of its history (RFC 5005).
+func (o *outline) extension(parent, f *frame, t xml.StartElement) {
+	deleted, _ := attribute(t, "", "deleted")
+	switch (xml.Name{Space: f.space, Local: f.local}) {
+	case xml.Name{Space: atom.TombstoneNamespace, Local: "deleted-entry"}:
+		o.lost++
+	case xml.Name{Space: atom.GDataNamespace, Local: "deleted"}:
+		f.of.deleted = true
+	case xml.Name{Space: atom.FeedSyncNamespace, Local: "sync"}:
+		f.of.deleted = f.of.deleted || deleted == "true"
+	}
+	isFeed := (o.isAtom() || len(o.stack) == 2) && parent.isList && !parent.isEntry
+	if isFeed && f.space == atom.HistoryNamespace {
+		o.complete = o.complete || f.local == "complete"
+		o.archive = o.archive || f.local == "archive"
 	}
 }
 
@@ -666,12 +712,7 @@ func (o *outline) kept(f *frame, t xml.StartElement) {
 }
 
 func (o *outline) end(from int) error {
-	if tag := o.tag(from); o.isStray(tag) {
-		if !o.stack[len(o.stack)-1].verbatim {
-			o.p.skipped++
-			o.p.find(ruleStructure, tagName(tag), "", fmt.Sprintf("%.100q ends and has not begun: it may be that of an entry", tagName(tag)))
-		}
-		o.data.blank(span{from, o.offset()})
+	if o.removeStray(from) {
 		return errStray
 	}
 	last := len(o.stack) - 1
@@ -694,7 +735,11 @@ func (o *outline) end(from int) error {
 	if last == 0 {
 		return nil
 	}
-	parent := &o.stack[last-1]
+	return o.leave(&o.stack[last-1], &f, end)
+}
+
+// leave returns to the parent of an element that has ended.
+func (o *outline) leave(parent, f *frame, end span) error {
 	if f.local == "div" {
 		parent.div.start, parent.div.end = span{f.from, f.tagEnd}, end
 	}
@@ -746,16 +791,26 @@ func tagName(tag []byte) string {
 	return string(name)
 }
 
-// isStray reports whether no open element has the name of an end tag. The end tags that
-// the decoder adds are empty.
-func (o *outline) isStray(tag []byte) bool {
+// removeStray removes the end tag that starts at from if no open element has its name,
+// and reports whether that is so. The end tags that the decoder adds are empty.
+func (o *outline) removeStray(from int) bool {
+	tag := o.tag(from)
 	name, ok := bytes.CutPrefix(tag, []byte("</"))
 	if !ok {
 		return false
 	}
 	name = bytes.TrimRight(name, "> \t\r\n")
 	local := strings.ToLower(string(name[bytes.LastIndexByte(name, ':')+1:]))
-	return !o.within(local)
+	if o.within(local) {
+		return false
+	}
+	if !o.stack[len(o.stack)-1].verbatim {
+		o.p.skipped++
+		name := tagName(tag)
+		o.p.find(ruleStructure, name, "", fmt.Sprintf("%.100q ends and has not begun: it may be that of an entry", name))
+	}
+	o.data.blank(span{from, o.offset()})
+	return true
 }
 
 // check returns an error if the document is no feed, and reports what gofeed ignores of

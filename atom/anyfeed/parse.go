@@ -51,15 +51,19 @@ type Parser struct {
 var rules = rule.NewTable("anyfeed")
 
 var (
-	ruleTolerant  = rules.Info("tolerant", "RFC 4287 §2", "a document that is not Atom, or not sound, and was read tolerantly")
-	ruleID        = rules.Error("id", "RFC 4287 §4.2.6", "an entry without anything that could be its id, which is left out")
-	ruleLinkID    = rules.Warning("link-id", "RFC 4287 §4.2.6", "an entry whose id is made of its link, because it lacks one that its format demands, or shares the link with others")
-	ruleSameID    = rules.Error("same-id", "RFC 4287 §4.1.1", "two entries of one id that differ and are no versions, of which one is left out")
-	ruleStructure = rules.Error("structure", "RFC 4287 §4.1", "text, an element or a tag where none may be, which may have hidden an entry")
-	ruleDate      = rules.Warning("date", "RFC 4287 §3.3", "a date that can't be read")
-	ruleLeftOut   = rules.Warning("left-out", "RFC 4287 §4", "something that is stated and can't be kept")
-	ruleBytes     = rules.Warning("bytes", "XML 1.0 §2.2", "bytes that the encoding does not have, or characters that XML does not have, which are replaced")
-	ruleGzip      = rules.Warning("gzip", "RFC 1952 §2.2", "bytes after the compressed data, or compressed twice")
+	ruleTolerant = rules.Info("tolerant", "RFC 4287 §2", "a document that is not Atom, or not sound, and was read tolerantly")
+	ruleID       = rules.Error("id", "RFC 4287 §4.2.6", "an entry without anything that could be its id, which is left out")
+	ruleLinkID   = rules.Warning("link-id", "RFC 4287 §4.2.6", "an entry whose id is made of its link, "+
+		"because it lacks one that its format demands, or shares the link with others")
+	ruleSameID = rules.Error("same-id", "RFC 4287 §4.1.1",
+		"two entries of one id that differ and are no versions, of which one is left out")
+	ruleStructure = rules.Error("structure", "RFC 4287 §4.1",
+		"text, an element or a tag where none may be, which may have hidden an entry")
+	ruleDate    = rules.Warning("date", "RFC 4287 §3.3", "a date that can't be read")
+	ruleLeftOut = rules.Warning("left-out", "RFC 4287 §4", "something that is stated and can't be kept")
+	ruleBytes   = rules.Warning("bytes", "XML 1.0 §2.2",
+		"bytes that the encoding does not have, or characters that XML does not have, which are replaced")
+	ruleGzip = rules.Warning("gzip", "RFC 1952 §2.2", "bytes after the compressed data, or compressed twice")
 )
 
 // Rules returns every rule, in the order of the source.
@@ -174,7 +178,8 @@ func (p *parser) fail(element string, err error) error {
 // document.
 func (p *parser) afford(cost int64) error {
 	if p.cost+cost > p.max {
-		return p.fail("", fmt.Errorf("more than %d bytes with its entries, links, categories and people: %w", p.max, websync.ErrLimit))
+		err := fmt.Errorf("more than %d bytes with its entries, links, categories and people: %w", p.max, websync.ErrLimit)
+		return p.fail("", err)
 	}
 	return nil
 }
@@ -255,7 +260,9 @@ func (p *parser) xml(text *pages) error {
 
 // translate lets gofeed parse a document: first without its entries, then some entries at
 // a time, because its tree is several times as large as what remains of it.
-func translate[F, E any](o *outline, parse func(io.Reader) (*F, error), entries func(*F) []*E, feed func(*outline, *F), entry func(*notes, *E)) error {
+func translate[F, E any](
+	o *outline, parse func(io.Reader) (*F, error), entries func(*F) []*E, feed func(*outline, *F), entry func(*notes, *E),
+) error {
 	run := func(src io.Reader, want []*notes, take func(*F)) error {
 		var f *F
 		err := survive.Panic("gofeed", func() (err error) {

@@ -19,7 +19,8 @@ func (p *parser) rss(o *outline, f *rss.Feed) {
 	p.feed.Rights = text(atom.PlainText, first(f.Copyright, value(f.Extensions, "dc", "rights")))
 	p.feed.Generator.Name = f.Generator
 	p.feed.Complete, p.feed.Archive = o.complete, o.archive
-	p.feed.Updated, p.feed.UpdatedText = p.date("updated", o.feed.dates.built, value(f.Extensions, "dcterms", "modified"), o.feed.dates.published, value(f.Extensions, "dc", "date"))
+	p.feed.Updated, p.feed.UpdatedText = p.date("updated", o.feed.dates.built,
+		value(f.Extensions, "dcterms", "modified"), o.feed.dates.published, value(f.Extensions, "dc", "date"))
 	if f.Image != nil {
 		p.feed.Logo = p.url(f.Image.URL)
 	}
@@ -119,7 +120,8 @@ func parsePerson(s string) websync.Person {
 }
 
 func isAddress(s string) bool {
-	return strings.Count(s, "@") == 1 && !strings.HasPrefix(s, "@") && !strings.HasSuffix(s, "@") && !strings.ContainsAny(s, " \t\r\n()<>")
+	local, domain, _ := strings.Cut(s, "@")
+	return local != "" && domain != "" && !strings.ContainsAny(domain, "@") && !strings.ContainsAny(s, " \t\r\n()<>")
 }
 
 func rssCategories(x ext.Extensions, stated []*rss.Category) (categories []atom.Category) {
