@@ -86,7 +86,7 @@ func newStore(ctx context.Context, config *pgxpool.Config, o *Options) (*Store, 
 // View implements [harvest.Store].
 func (s *Store) View(ctx context.Context, fn func(harvest.Reader) error) error {
 	return s.patiently(ctx, func() error {
-		t, err := s.begin(ctx, false)
+		t, err := s.begin(ctx, reading)
 		if err != nil {
 			return err
 		}
@@ -127,7 +127,7 @@ func (s *Store) Update(ctx context.Context, fn func(harvest.Tx) error) error {
 // update is one attempt of an Update. If it ends in COMMIT without an answer of the
 // server, doubt is true.
 func (s *Store) update(ctx context.Context, fn func(harvest.Tx) error) (doubt bool, err error) {
-	t, err := s.begin(ctx, true)
+	t, err := s.begin(ctx, writing)
 	if err != nil {
 		return false, err
 	}
@@ -149,7 +149,7 @@ func (s *Store) update(ctx context.Context, fn func(harvest.Tx) error) (doubt bo
 // isApplied reports whether the latest Update of this session is in the database. The
 // lock waits for the end of the transaction whose connection was lost.
 func (s *Store) isApplied(ctx context.Context) (applied bool, err error) {
-	t, err := s.begin(ctx, true)
+	t, err := s.begin(ctx, writing)
 	if err != nil {
 		return false, err
 	}
@@ -256,9 +256,11 @@ func (s *Store) failed(ctx context.Context, err error) error {
 func (s *Store) explain(err error, code string) error {
 	switch code {
 	case readOnlyTransaction:
-		return fmt.Errorf("the Store can only be read: %w: to write, connect to a server that is not a standby, as a role without default_transaction_read_only", err)
+		return fmt.Errorf("the Store can only be read: %w: to write, connect to a server that is not a standby, "+
+			"as a role without default_transaction_read_only", err)
 	case "42501": // insufficient_privilege
-		return fmt.Errorf("the role %q lacks a right: %w: reading needs USAGE on the schema %q and SELECT on its tables, writing also INSERT, UPDATE and DELETE, creating it CREATE on the database",
+		return fmt.Errorf("the role %q lacks a right: %w: reading needs USAGE on the schema %q and SELECT on its tables, "+
+			"writing also INSERT, UPDATE and DELETE, creating it CREATE on the database",
 			s.pool.Config().ConnConfig.User, err, s.schema)
 	}
 	return err

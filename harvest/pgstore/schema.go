@@ -51,27 +51,36 @@ type statements struct {
 }
 
 func newStatements(schema string) statements {
-	in := func(sql string) string { return strings.ReplaceAll(sql, "$.", pgx.Identifier{schema}.Sanitize()+".") }
+	in := func(sql string) string { return inSchema(schema, sql) }
 	const pairs = "select * from unnest($1, $2) as pairs (k, v)"
 	return statements{
-		get:         in("select k, v from $.kv where k = any ($1)"),
-		getLong:     in("select k, v from $.long where hash = any ($1)"),
-		scan:        in("select k, v from $.kv where k >= $1 and k < $2 order by k limit $3"),
-		scanLong:    in("select k, v from $.long where prefix between $3 and $4 and k >= $1 and k < $2 order by prefix, k limit $5"),
-		insert:      in("insert into $.kv " + pairs),
-		replace:     in("insert into $.kv " + pairs + " on conflict (k) do update set v = excluded.v"),
-		replaceLong: in("insert into $.long select sha256(k), substr(k, 1, " + fmt.Sprint(maxKey) + "), k, v from (" + pairs + ") as p on conflict (hash) do update set v = excluded.v"),
-		remove:      in("delete from $.kv where k = any ($1)"),
-		removeLong:  in("delete from $.long where hash = any ($1)"),
-		applied:     in("insert into $.session values ($1, $2, now()) on conflict (id) do update set updates = excluded.updates, at = excluded.at"),
-		isApplied:   in("select from $.session where id = $1 and updates = $2"),
+		get:     in("select k, v from $.kv where k = any ($1)"),
+		getLong: in("select k, v from $.long where hash = any ($1)"),
+		scan:    in("select k, v from $.kv where k >= $1 and k < $2 order by k limit $3"),
+		scanLong: in("select k, v from $.long where prefix between $3 and $4 and k >= $1 and k < $2 " +
+			"order by prefix, k limit $5"),
+		insert:  in("insert into $.kv " + pairs),
+		replace: in("insert into $.kv " + pairs + " on conflict (k) do update set v = excluded.v"),
+		replaceLong: in("insert into $.long select sha256(k), substr(k, 1, " + fmt.Sprint(maxKey) + "), k, v " +
+			"from (" + pairs + ") as p on conflict (hash) do update set v = excluded.v"),
+		remove:     in("delete from $.kv where k = any ($1)"),
+		removeLong: in("delete from $.long where hash = any ($1)"),
+		applied: in("insert into $.session values ($1, $2, now()) " +
+			"on conflict (id) do update set updates = excluded.updates, at = excluded.at"),
+		isApplied: in("select from $.session where id = $1 and updates = $2"),
 		// an Update in doubt is long over by then
-		expire:       in("delete from $.session where at < now() - interval '1 day'"),
-		exists:       "select from pg_class join pg_namespace n on n.oid = relnamespace where nspname = $1 and relname = 'version'",
+		expire: in("delete from $.session where at < now() - interval '1 day'"),
+		exists: "select from pg_class join pg_namespace n on n.oid = relnamespace " +
+			"where nspname = $1 and relname = 'version'",
 		create:       "create schema if not exists " + pgx.Identifier{schema}.Sanitize(),
 		version:      in("select n from $.version"),
 		writeVersion: in("insert into $.version values ($1)"),
 	}
+}
+
+// inSchema returns a statement with the name of the schema for $.
+func inSchema(schema, sql string) string {
+	return strings.ReplaceAll(sql, "$.", pgx.Identifier{schema}.Sanitize()+".")
 }
 
 // setUp checks the version of the schema, which takes the right to read only. If there is
@@ -89,7 +98,7 @@ func (s *Store) setUp(ctx context.Context, existing bool) error {
 
 // inspect reports whether there is a Store, and checks its version.
 func (s *Store) inspect(ctx context.Context) (exists bool, err error) {
-	t, err := s.begin(ctx, false)
+	t, err := s.begin(ctx, reading)
 	if err != nil {
 		return false, err
 	}
@@ -104,7 +113,7 @@ func (s *Store) inspect(ctx context.Context) (exists bool, err error) {
 }
 
 func (s *Store) create(ctx context.Context) error {
-	t, err := s.begin(ctx, true)
+	t, err := s.begin(ctx, writing)
 	if err != nil {
 		return err
 	}
@@ -116,7 +125,7 @@ func (s *Store) create(ctx context.Context) error {
 	b := t.batch()
 	b.add(s.sql.create, nil)
 	for _, sql := range schema {
-		b.add(strings.ReplaceAll(sql, "$.", pgx.Identifier{s.schema}.Sanitize()+"."), nil)
+		b.add(inSchema(s.schema, sql), nil)
 	}
 	b.add(s.sql.writeVersion, nil, int64(schemaVersion))
 	b.add("commit", nil)
@@ -138,9 +147,11 @@ func (t *tx) checkSchema() (exists bool, err error) {
 	}
 	switch {
 	case version > schemaVersion:
-		return true, fmt.Errorf("pgstore: %w: the schema %q has version %d, this version reads version %d", harvest.ErrNewer, t.db.schema, version, schemaVersion)
+		return true, fmt.Errorf("pgstore: %w: the schema %q has version %d, this version reads version %d",
+			harvest.ErrNewer, t.db.schema, version, schemaVersion)
 	case version < schemaVersion:
-		return true, fmt.Errorf("pgstore: the schema %q has version %d: version %d is right; harvest again into a new schema", t.db.schema, version, schemaVersion)
+		return true, fmt.Errorf("pgstore: the schema %q has version %d: version %d is right; harvest again into a new schema",
+			t.db.schema, version, schemaVersion)
 	}
 	return true, nil
 }

@@ -53,13 +53,15 @@ func Open(ctx context.Context, connection string, o *Options) (*Store, error) {
 		o = new(Options)
 	}
 	// A host that no longer answers must not keep a call waiting for many minutes.
-	dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 4}}
+	alive := net.KeepAliveConfig{Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 4}
+	dialer := &net.Dialer{KeepAliveConfig: alive}
 	config.ConnConfig.DialFunc = dialer.DialContext
 	config.ConnConfig.ConnectTimeout = cmp.Or(config.ConnConfig.ConnectTimeout, 10*time.Second)
 	return open(ctx, config, o)
 }
 
-var errConnection = errors.New(`pgstore: the connection string can't be parsed: "postgres://user@host:5432/database" or "host=… user=… dbname=…" is right`)
+var errConnection = errors.New("pgstore: the connection string can't be parsed: " +
+	`"postgres://user@host:5432/database" or "host=… user=… dbname=…" is right`)
 
 func open(ctx context.Context, config *pgxpool.Config, o *Options) (*Store, error) {
 	s, err := newStore(ctx, config, o)

@@ -22,7 +22,7 @@ type tx struct {
 	db      *Store
 	ctx     context.Context // of the call
 	conn    *pgxpool.Conn
-	update  bool
+	access  access
 	begun   bool
 	dirty   bool // something was written
 	notify  bool
@@ -52,12 +52,20 @@ const (
 	present
 )
 
-func (s *Store) begin(ctx context.Context, update bool) (*tx, error) {
+// An access is what a transaction may do.
+type access byte
+
+const (
+	reading access = iota
+	writing
+)
+
+func (s *Store) begin(ctx context.Context, a access) (*tx, error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}
-	return &tx{db: s, ctx: ctx, conn: conn, update: update, known: map[string]pair{}}, nil
+	return &tx{db: s, ctx: ctx, conn: conn, access: a, known: map[string]pair{}}, nil
 }
 
 // batch returns a batch to which the statements of the next round trip are added.
@@ -65,7 +73,7 @@ func (t *tx) batch() *batch {
 	b := new(batch)
 	switch {
 	case t.begun:
-	case t.update:
+	case t.access == writing:
 		b.add("begin isolation level read committed", nil)
 		b.add(sqlLock, nil, t.db.lock)
 	default:

@@ -55,9 +55,11 @@ func (u *upload) flush() (err error) {
 	}
 	n := len(u.done) + 1
 	if n > maxParts {
-		return fmt.Errorf("s3blobs: write %s/%s%s: it has more than %d parts: Blobs.PartSize must be greater than %d", u.b.bucket, u.b.prefix, u.name, maxParts, u.b.partSize())
+		err = fmt.Errorf("it has more than %d parts: Blobs.PartSize must be greater than %d", maxParts, u.b.partSize())
+		return u.b.wrap("write", u.name, err)
 	}
-	part, err := u.b.core.PutObjectPart(u.ctx, u.b.bucket, u.b.prefix+u.name, u.id, n, bytes.NewReader(u.buf), int64(len(u.buf)), minio.PutObjectPartOptions{})
+	part, err := u.b.core.PutObjectPart(u.ctx, u.b.bucket, u.b.prefix+u.name, u.id, n,
+		bytes.NewReader(u.buf), int64(len(u.buf)), minio.PutObjectPartOptions{})
 	if err != nil {
 		return u.b.wrap(fmt.Sprintf("write part %d of", n), u.name, err)
 	}
@@ -72,7 +74,8 @@ func (u *upload) Close() error {
 		return err // RemoveBlob follows
 	}
 	if u.id == "" {
-		_, err := u.b.core.Client.PutObject(u.ctx, u.b.bucket, u.b.prefix+u.name, bytes.NewReader(u.buf), int64(len(u.buf)), minio.PutObjectOptions{DisableMultipart: true})
+		_, err := u.b.core.Client.PutObject(u.ctx, u.b.bucket, u.b.prefix+u.name,
+			bytes.NewReader(u.buf), int64(len(u.buf)), minio.PutObjectOptions{DisableMultipart: true})
 		return u.b.wrap("write", u.name, err)
 	}
 	if len(u.buf) > 0 {

@@ -317,7 +317,8 @@ const (
 	sqlGet     = "SELECT value, long FROM kv WHERE key = ?"
 	sqlGetLong = "SELECT value FROM long WHERE n = ?"
 	sqlScan    = "SELECT key, value, long FROM kv WHERE key >= ? AND key < ? ORDER BY key"
-	sqlSet     = "INSERT INTO kv (key, value, long) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value, long = excluded.long"
+	sqlSet     = "INSERT INTO kv (key, value, long) VALUES (?, ?, ?) " +
+		"ON CONFLICT DO UPDATE SET value = excluded.value, long = excluded.long"
 	sqlSetLong = "INSERT INTO long (value) VALUES (?)"
 	sqlDelete  = "DELETE FROM kv WHERE key = ?"
 
@@ -456,7 +457,8 @@ func (c *conn) Set(key, value []byte) error {
 	if isLog(key) {
 		n, ok := logRow(key)
 		if !ok {
-			return wrap(fmt.Errorf("the key %x: a key of the log has a generation below 2^%d and a number below 2^%d", key, generationBits, seqBits))
+			return wrap(fmt.Errorf("the key %x: a key of the log has a generation below 2^%d and a number below 2^%d",
+				key, generationBits, seqBits))
 		}
 		c.setLog.BindInt64(1, n)
 		c.setLog.BindBytes(2, value)

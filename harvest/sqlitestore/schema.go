@@ -110,7 +110,8 @@ func checkNotLost(file string) error {
 	if len(rest) == 0 || !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return fmt.Errorf("%s: a Store that lost its main file: restore it, or remove the rest of the Store, %s, to create a new one: %w",
+	return fmt.Errorf("%s: a Store that lost its main file: restore it, "+
+		"or remove the rest of the Store, %s, to create a new one: %w",
 		file, strings.Join(rest, " and "), err)
 }
 
@@ -154,17 +155,21 @@ func (c *conn) isSetUp() (bool, error) {
 			return false, err
 		}
 	}
-	switch id, version := numbers[0], numbers[1]; {
+	id, version := numbers[0], numbers[1]
+	var wrong error
+	switch {
 	case numbers == [3]int{}:
 		return false, nil
 	case id != applicationID:
 		return false, errForeign
 	case version > schemaVersion:
-		return false, fmt.Errorf("%w: the file has schema %d, this version reads schema %d", harvest.ErrNewer, version, schemaVersion)
+		wrong = harvest.ErrNewer
 	case version < schemaVersion:
-		return false, fmt.Errorf("%w: the file has schema %d, this version reads schema %d", errOlder, version, schemaVersion)
+		wrong = errOlder
+	default:
+		return true, nil
 	}
-	return true, nil
+	return false, fmt.Errorf("%w: the file has schema %d, this version reads schema %d", wrong, version, schemaVersion)
 }
 
 // setUp turns on the write-ahead log, creates the schema if the database is empty, and
