@@ -53,7 +53,8 @@ func newBody(x *exchange, k *call) (*body, error) {
 		}
 	}
 	if b.length > most || b.total > b.most {
-		return nil, transferError(x.name(), fmt.Errorf("body with a Content-Length of %d: %w of %d bytes", b.total, websync.ErrLimit, most))
+		err := fmt.Errorf("body with a Content-Length of %d: %w of %d bytes", b.total, websync.ErrLimit, most)
+		return nil, transferError(x.name(), err)
 	}
 	return b, nil
 }

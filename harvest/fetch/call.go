@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,7 +48,7 @@ func (c *Client) newCall(req *harvest.Request) (*call, error) {
 		return nil, err
 	}
 	for name, values := range req.Header {
-		if ownHeader(name) {
+		if slices.Contains(ownHeaders, strings.ToLower(name)) {
 			return nil, refused(req.URL, "Request.Header %s is set by the Client", http.CanonicalHeaderKey(name))
 		}
 		if !sendable(name) || !sendable(values...) {
@@ -201,18 +202,15 @@ func (k *call) send(ctx context.Context, u *url.URL) (*exchange, error) {
 		return nil, err
 	}
 	h := k.c.host(ctx, origin)
-	if err := h.alone(k); err != nil {
-		k.c.hosts.leave(h)
-		return nil, err
+	err := h.alone(k)
+	if err == nil {
+		h.ask(k.req.Interval)
+		err = k.permitted(ctx, h, u)
 	}
-	h.ask(k.req.Interval)
-	if !k.robots && !k.c.IgnoreRobots {
-		if err := k.permitted(ctx, h, u); err != nil {
-			k.c.hosts.leave(h)
-			return nil, err
-		}
+	if err == nil {
+		err = h.enter(ctx, k)
 	}
-	if err := h.enter(ctx, k); err != nil {
+	if err != nil {
 		k.c.hosts.leave(h)
 		return nil, err
 	}
@@ -278,15 +276,11 @@ var (
 	acceptIdentity = []string{"identity"}
 )
 
-// ownHeader reports whether the Client alone sets a header: credentials, which are sent
-// to one origin only, and what decides how the answer is read.
-func ownHeader(name string) bool {
-	switch strings.ToLower(name) {
-	case "authorization", "cookie", "proxy-authorization", // Client.Authorize
-		"user-agent", "from", "host", "range", "if-range", "if-match", "if-none-match", "if-modified-since",
-		"if-unmodified-since", "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer",
-		"transfer-encoding", "upgrade":
-		return true
-	}
-	return false
+// ownHeaders are those that the Client alone sets: credentials, which are sent to one
+// origin only, and what decides how the answer is read.
+var ownHeaders = []string{
+	"authorization", "cookie", "proxy-authorization", // Client.Authorize
+	"user-agent", "from", "host", "range", "if-range", "if-match", "if-none-match", "if-modified-since",
+	"if-unmodified-since", "connection", "content-length", "expect", "keep-alive", "proxy-connection", "te", "trailer",
+	"transfer-encoding", "upgrade",
 }

@@ -66,7 +66,12 @@ func (s *speedometer) add(n int, waited time.Duration, least int64) {
 func (k *call) exchange(ctx context.Context, h *host, u *url.URL) (*exchange, error) {
 	x := &exchange{k: k, h: h, url: u, outer: ctx, sent: time.Now(), spent: k.spent}
 	k.since = time.Time{}
-	defer k.endProbe(h)
+	defer func() {
+		if k.probe { // others may send now
+			k.probe = false
+			give(h.turn)
+		}
+	}()
 	via, inner := k.c.set.transport, ctx
 	if h.origin == k.root && k.c.set.home != nil {
 		via, inner = k.c.set.home, context.WithValue(ctx, originHost{}, h)
@@ -95,14 +100,6 @@ func (k *call) exchange(ctx context.Context, h *host, u *url.URL) (*exchange, er
 	k.last = h
 	x.alone = h.heed(ctx, k, x.resp.StatusCode, x.retryAt, x.sent)
 	return x, nil
-}
-
-// endProbe lets others send to the host, after a request that was to be the only one.
-func (k *call) endProbe(h *host) {
-	if k.probe {
-		k.probe = false
-		give(h.turn)
-	}
 }
 
 // closeDelimited reports whether only the end of the connection ends the body (RFC 9112
@@ -196,8 +193,10 @@ func (x *exchange) end(err error) {
 	})
 }
 
+// leave gives back what enter took.
 func (x *exchange) leave() {
-	x.h.exit()
+	give(x.k.c.set.slots)
+	give(x.h.slots)
 	x.k.c.hosts.leave(x.h)
 }
 

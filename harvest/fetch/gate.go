@@ -52,7 +52,7 @@ type host struct {
 	refusals int           // 429 and 503 in a row, those of one moment counted once
 	refused  [2]refusals   // of runs: for lists, and for bodies
 	alarm    chan struct{} // closed when the host is left alone, and replaced
-	public   bool          // see wasPublic
+	public   bool          // its first address, as the host of a source; see home
 	free     time.Time     // no other process that shares the State may send before
 	own      time.Time     // this one may until then; zero: another has reserved the host
 
@@ -120,7 +120,10 @@ func (hs *hosts) idle(h *host) *host {
 }
 
 func newHost(c *Client, origin string) *host {
-	h := &host{c: c, origin: origin, turn: make(chan struct{}, 1), pace: rate.NewLimiter(rate.Inf, 1), alarm: make(chan struct{})}
+	h := &host{
+		c: c, origin: origin,
+		turn: make(chan struct{}, 1), alarm: make(chan struct{}), pace: rate.NewLimiter(rate.Inf, 1),
+	}
 	if c.set.perHost > 0 {
 		h.slots = make(chan struct{}, c.set.perHost)
 	}
@@ -172,7 +175,7 @@ func (h *host) ask(d time.Duration) {
 }
 
 // enter waits until a request may be sent to the host, and counts it against the limits
-// of the host and of the Client until exit.
+// of the host and of the Client until the exchange ends.
 func (h *host) enter(ctx context.Context, k *call) error {
 	now := time.Now()
 	if wait := h.join(now, k.patience); wait > k.patience {
@@ -241,24 +244,11 @@ func (h *host) depart(ctx context.Context, k *call) error {
 		if err := k.take(ctx, h, h.c.set.slots); err != nil {
 			return err
 		}
-		if h.launch(ctx, time.Now()) {
-			k.probe = h.probes(k)
+		if h.launch(ctx, k, time.Now()) {
 			return nil
 		}
 		give(h.c.set.slots)
 	}
-}
-
-// exit gives back what enter took.
-func (h *host) exit() {
-	give(h.c.set.slots)
-	give(h.slots)
-}
-
-func (h *host) spacing() time.Duration {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.interval
 }
 
 // wait returns how long it is until a request may be sent.
@@ -289,8 +279,9 @@ func (h *host) next() time.Time {
 	return now.Add(h.wait(now))
 }
 
-// launch takes the permission to send one request now, and reports whether there was one.
-func (h *host) launch(ctx context.Context, now time.Time) bool {
+// launch takes the permission to send the request of k now, and reports whether there was
+// one. The request of a call that probes is the only one until it is answered.
+func (h *host) launch(ctx context.Context, k *call, now time.Time) bool {
 	if h.wait(now) > 0 || !h.reserve(ctx, now) {
 		return false
 	}
@@ -301,6 +292,7 @@ func (h *host) launch(ctx context.Context, now time.Time) bool {
 	}
 	h.queue--
 	h.sent = now
+	k.probe = h.c.isTooMany(h.refusalsOf(k))
 	return true
 }
 

@@ -55,8 +55,11 @@ func (c *Client) home(ctx context.Context, h *host, name string) ([]netip.Prefix
 	if known, ok := c.homes.Load(name); ok {
 		return known.([]netip.Prefix), nil
 	}
+	h.mu.Lock()
+	wasPublic := h.public
+	h.mu.Unlock()
 	var allow []netip.Prefix
-	if !h.wasPublic() {
+	if !wasPublic {
 		addrs, err := c.lookup(ctx, name)
 		if err != nil {
 			return nil, err
@@ -64,8 +67,11 @@ func (c *Client) home(ctx context.Context, h *host, name string) ([]netip.Prefix
 		allow = privateOnly(addrs)
 	}
 	first, known := c.homes.LoadOrStore(name, allow)
-	if !known && allow == nil {
-		h.setPublic(ctx)
+	if !known && allow == nil && !wasPublic {
+		h.mu.Lock()
+		h.public = true
+		h.mu.Unlock()
+		h.save(ctx)
 	}
 	return first.([]netip.Prefix), nil
 }
@@ -99,23 +105,4 @@ func privateOnly(addrs []netip.Addr) (private []netip.Prefix) {
 func single(addr netip.Addr) netip.Prefix {
 	addr = addr.Unmap().WithZone("")
 	return netip.PrefixFrom(addr, addr.BitLen())
-}
-
-// wasPublic reports whether the host had a public address when it was first contacted as
-// the host of a source.
-func (h *host) wasPublic() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.public
-}
-
-// setPublic notes that the host has a public address, also in the State.
-func (h *host) setPublic(ctx context.Context) {
-	h.mu.Lock()
-	known := h.public
-	h.public = true
-	h.mu.Unlock()
-	if !known {
-		h.save(ctx)
-	}
 }

@@ -65,7 +65,8 @@ func redirected(err error, from string) error {
 // location returns the target of a redirect, or an empty string if the answer is none.
 func (x *exchange) location() string {
 	switch x.resp.StatusCode {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther,
+		http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 		return x.resp.Header.Get("Location")
 	}
 	return ""

@@ -62,13 +62,6 @@ func (h *host) aloneError(k *call, r *refusals, status int) error {
 	}
 }
 
-// probes reports whether the next request of k is the only one until it is answered.
-func (h *host) probes(k *call) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.c.isTooMany(h.refusalsOf(k))
-}
-
 // countRefusal counts an answer to a request of a run. It returns the error of the call
 // if the answer makes the run leave the host alone, and reports whether the State has to
 // have it. The caller holds h.mu.
@@ -96,10 +89,3 @@ func (h *host) countRefusal(k *call, status int, retryAt time.Time) (err error, 
 
 // isRefusal reports whether the status of an answer asks for fewer requests.
 func isRefusal(status int) bool { return status == 429 || status == 503 }
-
-// merge takes over what another process has noted later.
-func (r *refusals) merge(other refusals, now time.Time) {
-	if other.At.After(r.At) && !other.At.After(now) && other.N > 0 {
-		*r = other
-	}
-}

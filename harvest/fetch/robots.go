@@ -84,14 +84,12 @@ func (p *robotsParser) parse(line string) {
 	if !ok {
 		return
 	}
-	value = strings.TrimSpace(value)
-	switch strings.ToLower(strings.TrimSpace(key)) {
+	key, value = strings.ToLower(strings.TrimSpace(key)), strings.TrimSpace(value)
+	switch key {
 	case "user-agent":
 		p.agent(value)
-	case "allow":
-		p.rule(true, value)
-	case "disallow":
-		p.rule(false, value)
+	case "allow", "disallow":
+		p.rule(value, key == "allow")
 	case "crawl-delay":
 		// It is another record (RFC 9309 §2.2.4): it ends no list of user agents, and it
 		// is valid for all agents of its group, also for those that follow it.
@@ -114,7 +112,7 @@ func (p *robotsParser) agent(name string) {
 	p.pace()
 }
 
-func (p *robotsParser) rule(allow bool, path string) {
+func (p *robotsParser) rule(path string, allow bool) {
 	p.open = false
 	if path == "" {
 		return // "Disallow:" forbids nothing
@@ -158,9 +156,9 @@ func newRobotsRule(line int, allow bool, path string) robotsRule {
 	if path, r.end = strings.CutSuffix(path, "$"); r.end {
 		r.size++
 	}
-	inQuery := false
+	within := inPath
 	for part := range strings.SplitSeq(path, "*") {
-		part, inQuery = canonical(part, inQuery)
+		part, within = canonical(part, within)
 		r.parts = append(r.parts, part)
 		r.size += len(part)
 	}
@@ -181,7 +179,7 @@ func (r *robotsRules) match(u *url.URL) (best *robotsRule) {
 	if u.RawQuery != "" || u.ForceQuery {
 		target += "?" + u.RawQuery
 	}
-	target, _ = canonical(target, false)
+	target, _ = canonical(target, inPath)
 	for i := range r.rules {
 		rule := &r.rules[i]
 		longer := best == nil || rule.size > best.size || rule.size == best.size && rule.allow && !best.allow
@@ -214,17 +212,30 @@ func (r *robotsRule) matches(target string) bool {
 	return strings.Contains(rest, r.parts[last])
 }
 
+// A component is a part of a URL.
+type component byte
+
+const (
+	inPath component = iota
+	inQuery
+)
+
+// delimiters are those that stay in a component.
+var delimiters = [...]string{inPath: "/?", inQuery: "=&"}
+
 // canonical returns the same string for paths and queries with the same meaning: the
 // "path to match" of RFC 9309 §2.2.2, in which unreserved octets stand for themselves and
 // all others are percent-encoded. Only delimiters that act as delimiters stay: the slash,
-// the first question mark, and in a query "=" and "&". inQuery reports whether s is a
-// part of a query; the second result, whether it ends in one.
-func canonical(s string, inQuery bool) (string, bool) {
+// the first question mark, and in a query "=" and "&". s begins within a component; the
+// second result is the one in which it ends.
+func canonical(s string, within component) (string, component) {
 	b := make([]byte, 0, len(s)+16)
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if !inQuery && (c == '/' || c == '?') || inQuery && (c == '=' || c == '&') {
-			inQuery = inQuery || c == '?'
+		if strings.IndexByte(delimiters[within], c) >= 0 {
+			if c == '?' {
+				within = inQuery
+			}
 			b = append(b, c)
 			continue
 		}
@@ -238,5 +249,5 @@ func canonical(s string, inQuery bool) (string, bool) {
 			b = syntax.AppendEscape(b, c)
 		}
 	}
-	return string(b), inQuery
+	return string(b), within
 }

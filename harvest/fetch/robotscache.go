@@ -44,6 +44,9 @@ type robotsNote struct {
 
 // permitted returns an error if robots.txt forbids u.
 func (k *call) permitted(ctx context.Context, h *host, u *url.URL) error {
+	if k.robots || k.c.IgnoreRobots {
+		return nil
+	}
 	rules, err := k.rules(ctx, h)
 	if err != nil {
 		return err
@@ -127,7 +130,10 @@ func serverError(err error) bool {
 // as any body.
 func (k *call) readRobots(ctx context.Context, h *host) error {
 	r := &h.robots
-	req := &harvest.Request{URL: h.origin + "/robots.txt", Root: k.req.Root, Source: k.req.Source, List: k.req.List, Accept: "text/plain, */*;q=0.1", MaxBytes: -1}
+	req := &harvest.Request{
+		URL: h.origin + "/robots.txt", Root: k.req.Root, Source: k.req.Source, List: k.req.List,
+		Accept: "text/plain, */*;q=0.1", MaxBytes: -1,
+	}
 	if r.rules != nil {
 		req.Validator = harvest.Validator{ETag: r.ETag, LastModified: r.Modified}
 	}
@@ -153,7 +159,8 @@ func (k *call) readRobots(ctx context.Context, h *host) error {
 	if err != nil {
 		return err
 	}
-	r.robotsNote = robotsNote{Text: text, Checked: time.Now().UTC(), ETag: resp.Validator.ETag, Modified: resp.Validator.LastModified}
+	v := resp.Validator
+	r.robotsNote = robotsNote{Text: text, Checked: time.Now().UTC(), ETag: v.ETag, Modified: v.LastModified}
 	h.setRules(parseRobots(string(text), k.c.set.token))
 	h.keepRobots(ctx)
 	return nil

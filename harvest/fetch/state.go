@@ -84,7 +84,7 @@ func (h *host) reserve(ctx context.Context, now time.Time) bool {
 		share = max(share, shareMin)
 	}
 	next := now.Add(share)
-	if errors.Is(h.note(ctx, next, false), websync.ErrConflict) {
+	if errors.Is(h.note(ctx, hostNote{Next: next}), websync.ErrConflict) {
 		h.share = 0
 		if h.look(ctx) {
 			return false
@@ -126,7 +126,7 @@ func (h *host) release() {
 	h.mu.Unlock()
 	if reserved {
 		h.share = 0
-		h.note(context.Background(), next, false) // on error others wait for the end of the reservation
+		h.note(context.Background(), hostNote{Next: next}) // on error others wait for the end of the reservation
 	}
 }
 
@@ -138,7 +138,7 @@ func (h *host) want(ctx context.Context, now time.Time) {
 	if others && next.After(now) {
 		h.sharing.Lock()
 		defer h.sharing.Unlock()
-		h.note(ctx, next, true)
+		h.note(ctx, hostNote{Next: next, Wanted: true})
 	}
 }
 
@@ -153,23 +153,22 @@ func (h *host) save(ctx context.Context) {
 		h.mu.Lock()
 		next := h.free
 		h.mu.Unlock()
-		if !errors.Is(h.note(ctx, next, false), websync.ErrConflict) || !h.look(ctx) {
+		if !errors.Is(h.note(ctx, hostNote{Next: next}), websync.ErrConflict) || !h.look(ctx) {
 			return
 		}
 	}
 }
 
-// note writes the gate of a host to the State; wanted makes the next note of the process
-// that has reserved the host a conflict. It returns an error that matches
-// websync.ErrConflict if another process has changed the gate. Any other error costs
-// politeness and nothing else. The caller holds h.sharing.
-func (h *host) note(ctx context.Context, next time.Time, wanted bool) error {
+// note writes the gate of a host to the State, with Next and Wanted of the note. Wanted
+// makes the next note of the process that has reserved the host a conflict. It returns an
+// error that matches websync.ErrConflict if another process has changed the gate. Any
+// other error costs politeness and nothing else. The caller holds h.sharing.
+func (h *host) note(ctx context.Context, note hostNote) error {
 	ctx, cancel := shared(ctx)
 	defer cancel()
 	h.mu.Lock()
-	note := hostNote{
-		Next: next.UTC(), Until: h.until.UTC(), Refusals: h.refusals, Refused: h.refused, Public: h.public, Wanted: wanted, Interval: cmp.Or(h.asked, h.kept),
-	}
+	note.Next, note.Until, note.Interval = note.Next.UTC(), h.until.UTC(), cmp.Or(h.asked, h.kept)
+	note.Refusals, note.Refused, note.Public = h.refusals, h.refused, h.public
 	h.mu.Unlock()
 	value, err := json.Marshal(note)
 	if err == nil && !bytes.Equal(value, h.noted) {
@@ -211,8 +210,10 @@ func (h *host) look(ctx context.Context) (changed bool) {
 	h.kept = max(note.Interval, 0)
 	h.adjust()
 	h.refusals, h.public = max(h.refusals, note.Refusals), h.public || note.Public
-	for i := range h.refused {
-		h.refused[i].merge(note.Refused[i], now)
+	for i, other := range note.Refused {
+		if other.N > 0 && other.At.After(h.refused[i].At) && !other.At.After(now) {
+			h.refused[i] = other
+		}
 	}
 	h.free, h.own = note.Next, time.Time{}
 	if latest := now.Add(max(h.interval, crawlDelayCap)); h.free.After(latest) {

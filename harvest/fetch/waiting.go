@@ -91,7 +91,10 @@ func (k *call) take(ctx context.Context, h *host, sem chan struct{}) error {
 		return nil
 	case <-t.C:
 		k.patience = 0
-		return h.notYet(k, time.Now().Add(max(h.spacing(), time.Second)))
+		h.mu.Lock()
+		interval := h.interval
+		h.mu.Unlock()
+		return h.notYet(k, time.Now().Add(max(interval, time.Second)))
 	case <-ctx.Done():
 		return k.cancelled(ctx)
 	}
