@@ -204,7 +204,7 @@ func (k *call) send(ctx context.Context, u *url.URL) (*exchange, error) {
 	h := k.c.host(ctx, origin)
 	err := h.alone(k)
 	if err == nil {
-		h.ask(k.req.Interval)
+		h.requireInterval(k.req.Interval)
 		err = k.permitted(ctx, h, u)
 	}
 	if err == nil {

@@ -115,15 +115,15 @@ type Client struct {
 	// (info). If nil, nothing is logged.
 	Log *slog.Logger
 
-	state   websync.State
-	once    sync.Once
-	set     settings
-	hosts   hosts
-	saved   saved
-	signers sync.Map // of requests, by origin: see Authorize
-	waits   sync.Map // by *call
-	homes   sync.Map // by name: see home
-	root    atomic.Pointer[root]
+	state    websync.State
+	once     sync.Once
+	set      settings
+	hosts    hosts
+	saved    saved
+	signers  sync.Map // of requests, by origin: see Authorize
+	waits    sync.Map // by *call
+	networks sync.Map // by name: see sourceNetworks
+	root     atomic.Pointer[root]
 
 	jitter   func(time.Duration) time.Duration // for tests
 	resolver *net.Resolver                     // for tests; nil: the default
@@ -156,7 +156,7 @@ func (c *Client) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Resp
 func (c *Client) CloseIdleConnections() {
 	c.start()
 	c.release()
-	for _, t := range []http.RoundTripper{c.set.transport, c.set.home} {
+	for _, t := range []http.RoundTripper{c.set.transport, c.set.sourceTransport} {
 		if t, ok := t.(interface{ CloseIdleConnections() }); ok {
 			t.CloseIdleConnections()
 		}
@@ -165,20 +165,20 @@ func (c *Client) CloseIdleConnections() {
 
 // settings are values that the Client computes once from its fields.
 type settings struct {
-	agent         []string // the User-Agent header
-	from          []string // the From header
-	token         string   // for robots.txt
-	interval      time.Duration
-	perHost       int
-	slots         chan struct{} // of all hosts; nil: any number
-	inactivity    time.Duration
-	minSpeed      int64
-	timeout       time.Duration
-	maxRetryAfter time.Duration
-	maxRefusals   int // 0: no limit
-	transport     http.RoundTripper
-	home          http.RoundTripper // for the hosts of sources; nil: transport
-	log           *slog.Logger
+	agent           []string // the User-Agent header
+	from            []string // the From header
+	token           string   // for robots.txt
+	interval        time.Duration
+	perHost         int
+	slots           chan struct{} // of all hosts; nil: any number
+	inactivity      time.Duration
+	minSpeed        int64
+	timeout         time.Duration
+	maxRetryAfter   time.Duration
+	maxRefusals     int // 0: no limit
+	transport       http.RoundTripper
+	sourceTransport http.RoundTripper // for the hosts of sources; nil: transport
+	log             *slog.Logger
 }
 
 const forever = time.Duration(math.MaxInt64)
@@ -212,7 +212,7 @@ func (c *Client) start() {
 			s.transport = newTransport(c.dialer(nil).DialContext, s, concurrency)
 		default:
 			s.transport = newTransport(c.dialer(new(Guard)).DialContext, s, concurrency)
-			s.home = newTransport(c.dialHome, s, concurrency)
+			s.sourceTransport = newTransport(c.dialSource, s, concurrency)
 		}
 	})
 }

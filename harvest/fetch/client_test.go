@@ -315,7 +315,7 @@ func TestServers(t *testing.T) {
 
 	trusting := New(nil)
 	trusting.start()
-	trusting.set.home.(*http.Transport).TLSClientConfig = secure.Client().Transport.(*http.Transport).TLSClientConfig
+	trusting.set.sourceTransport.(*http.Transport).TLSClientConfig = secure.Client().Transport.(*http.Transport).TLSClientConfig
 	defer trusting.CloseIdleConnections()
 	assert.Equal(t, "HTTP/2.0", mustGet(t, trusting, secure.URL+"/a"))
 }

@@ -96,7 +96,7 @@ func TestHTTP2IsNotCut(t *testing.T) {
 	defer srv.Close()
 	c := &Client{Rate: -1, IgnoreRobots: true}
 	c.start()
-	c.set.home.(*http.Transport).TLSClientConfig = srv.Client().Transport.(*http.Transport).TLSClientConfig
+	c.set.sourceTransport.(*http.Transport).TLSClientConfig = srv.Client().Transport.(*http.Transport).TLSClientConfig
 	defer c.CloseIdleConnections()
 	resp, err := c.Fetch(t.Context(), &harvest.Request{URL: srv.URL, Root: srv.URL})
 	require.NoError(t, err)

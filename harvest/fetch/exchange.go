@@ -73,8 +73,8 @@ func (k *call) exchange(ctx context.Context, h *host, u *url.URL) (*exchange, er
 		}
 	}()
 	via, inner := k.c.set.transport, ctx
-	if h.origin == k.root && k.c.set.home != nil {
-		via, inner = k.c.set.home, context.WithValue(ctx, originHost{}, h)
+	if h.origin == k.root && k.c.set.sourceTransport != nil {
+		via, inner = k.c.set.sourceTransport, context.WithValue(ctx, sourceHost{}, h)
 	}
 	x.ctx, x.cancel = context.WithCancelCause(inner)
 	r, conditional, err := k.request(x.ctx, h.origin, u)
@@ -98,7 +98,7 @@ func (k *call) exchange(ctx context.Context, h *host, u *url.URL) (*exchange, er
 		x.retryAt = now.Add(wait)
 	}
 	k.last = h
-	x.alone = h.heed(ctx, k, x.resp.StatusCode, x.retryAt, x.sent)
+	x.alone = h.noteAnswer(ctx, k, x.resp.StatusCode, x.retryAt, x.sent)
 	return x, nil
 }
 

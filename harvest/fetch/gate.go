@@ -52,7 +52,7 @@ type host struct {
 	refusals int           // 429 and 503 in a row, those of one moment counted once
 	refused  [2]refusals   // of runs: for lists, and for bodies
 	alarm    chan struct{} // closed when the host is left alone, and replaced
-	public   bool          // its first address, as the host of a source; see home
+	public   bool          // its first address, as the host of a source; see sourceNetworks
 	free     time.Time     // no other process that shares the State may send before
 	own      time.Time     // this one may until then; zero: another has reserved the host
 
@@ -149,9 +149,9 @@ func (h *host) adjust() bool {
 	return true
 }
 
-// ask makes the time between two requests at least d, also that since the last one. A
-// reservation that was made for a shorter time ends.
-func (h *host) ask(d time.Duration) {
+// requireInterval makes the time between two requests at least d, also that since the
+// last one. A reservation that was made for a shorter time ends.
+func (h *host) requireInterval(d time.Duration) {
 	if d <= 0 {
 		return
 	}
@@ -202,8 +202,8 @@ func (h *host) join(now time.Time, patience time.Duration) time.Duration {
 	return wait
 }
 
-// await waits for its turn and sends. Then the call is no longer in the queue. A call that
-// probes keeps its turn until it has the answer.
+// await waits for its turn and sends. Then the call is no longer in the queue. A call
+// that probes keeps its turn until it has the answer.
 func (h *host) await(ctx context.Context, k *call) error {
 	if err := k.take(ctx, h, h.turn); err != nil {
 		return err
@@ -216,16 +216,16 @@ func (h *host) await(ctx context.Context, k *call) error {
 	if err := k.take(ctx, h, h.slots); err != nil {
 		return err
 	}
-	if err := h.depart(ctx, k); err != nil {
+	if err := h.waitToSend(ctx, k); err != nil {
 		give(h.slots)
 		return err
 	}
 	return nil
 }
 
-// depart waits for the moment at which the next request may be sent. Only then does it
-// take a slot of the Client: a call that waits for a slow host must not delay others.
-func (h *host) depart(ctx context.Context, k *call) error {
+// waitToSend waits for the moment at which the next request may be sent. Only then does
+// it take a slot of the Client: a call that waits for a slow host must not delay others.
+func (h *host) waitToSend(ctx context.Context, k *call) error {
 	for {
 		alarm := h.watch()
 		if err := h.alone(k); err != nil {
@@ -235,7 +235,7 @@ func (h *host) depart(ctx context.Context, k *call) error {
 		if wait := h.wait(now); wait > k.patience {
 			return h.notYet(k, now.Add(wait))
 		} else if wait > 0 {
-			h.want(ctx, now)
+			h.askForTurn(ctx, now)
 			if err := k.sleep(ctx, h.origin, wait, alarm); err != nil {
 				return err
 			}
@@ -244,7 +244,7 @@ func (h *host) depart(ctx context.Context, k *call) error {
 		if err := k.take(ctx, h, h.c.set.slots); err != nil {
 			return err
 		}
-		if h.launch(ctx, k, time.Now()) {
+		if h.trySend(ctx, k, time.Now()) {
 			return nil
 		}
 		give(h.c.set.slots)
@@ -279,9 +279,9 @@ func (h *host) next() time.Time {
 	return now.Add(h.wait(now))
 }
 
-// launch takes the permission to send the request of k now, and reports whether there was
-// one. The request of a call that probes is the only one until it is answered.
-func (h *host) launch(ctx context.Context, k *call, now time.Time) bool {
+// trySend takes the permission to send the request of k now, and reports whether there
+// was one. The request of a call that probes is the only one until it is answered.
+func (h *host) trySend(ctx context.Context, k *call, now time.Time) bool {
 	if h.wait(now) > 0 || !h.reserve(ctx, now) {
 		return false
 	}
@@ -303,9 +303,9 @@ func (h *host) watch() <-chan struct{} {
 	return h.alarm
 }
 
-// heed notes what the answer to a request asks for, by its status and Retry-After. It
-// returns an error if the run leaves the host alone from now on.
-func (h *host) heed(ctx context.Context, k *call, status int, retryAt, sent time.Time) error {
+// noteAnswer notes what the answer to a request asks for, by its status and Retry-After.
+// It returns an error if the run leaves the host alone from now on.
+func (h *host) noteAnswer(ctx context.Context, k *call, status int, retryAt, sent time.Time) error {
 	h.mu.Lock()
 	alone, changed := h.countRefusal(k, status, retryAt)
 	busy := isRefusal(status)

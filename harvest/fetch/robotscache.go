@@ -202,7 +202,7 @@ func (h *host) keepRobots(ctx context.Context) {
 		note = robotsNote{Unreachable: note.Unreachable} // as if it was never read
 	}
 	if value, err := json.Marshal(note); err == nil {
-		h.c.enter(ctx, h.origin)
+		h.c.noteContact(ctx, h.origin)
 		h.c.keep(ctx, robotsKey(h.origin), value)
 	}
 }

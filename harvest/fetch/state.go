@@ -71,7 +71,7 @@ func (h *host) reserve(ctx context.Context, now time.Time) bool {
 	h.sharing.Lock()
 	defer h.sharing.Unlock()
 	if interval == 0 {
-		if h.look(ctx); h.wait(now) > 0 {
+		if h.readGate(ctx); h.wait(now) > 0 {
 			return false
 		}
 		h.mu.Lock()
@@ -84,9 +84,9 @@ func (h *host) reserve(ctx context.Context, now time.Time) bool {
 		share = max(share, shareMin)
 	}
 	next := now.Add(share)
-	if errors.Is(h.note(ctx, hostNote{Next: next}), websync.ErrConflict) {
+	if errors.Is(h.writeGate(ctx, hostNote{Next: next}), websync.ErrConflict) {
 		h.share = 0
-		if h.look(ctx) {
+		if h.readGate(ctx) {
 			return false
 		}
 	} else {
@@ -126,19 +126,20 @@ func (h *host) release() {
 	h.mu.Unlock()
 	if reserved {
 		h.share = 0
-		h.note(context.Background(), hostNote{Next: next}) // on error others wait for the end of the reservation
+		h.writeGate(context.Background(), hostNote{Next: next}) // on error others wait for the end of the reservation
 	}
 }
 
-// want asks another process that has reserved the host to reserve it for shorter times.
-func (h *host) want(ctx context.Context, now time.Time) {
+// askForTurn asks another process that has reserved the host to reserve it for shorter
+// times.
+func (h *host) askForTurn(ctx context.Context, now time.Time) {
 	h.mu.Lock()
 	next, others := h.free, h.own.IsZero()
 	h.mu.Unlock()
 	if others && next.After(now) {
 		h.sharing.Lock()
 		defer h.sharing.Unlock()
-		h.note(ctx, hostNote{Next: next, Wanted: true})
+		h.writeGate(ctx, hostNote{Next: next, Wanted: true})
 	}
 }
 
@@ -153,17 +154,17 @@ func (h *host) save(ctx context.Context) {
 		h.mu.Lock()
 		next := h.free
 		h.mu.Unlock()
-		if !errors.Is(h.note(ctx, hostNote{Next: next}), websync.ErrConflict) || !h.look(ctx) {
+		if !errors.Is(h.writeGate(ctx, hostNote{Next: next}), websync.ErrConflict) || !h.readGate(ctx) {
 			return
 		}
 	}
 }
 
-// note writes the gate of a host to the State, with Next and Wanted of the note. Wanted
-// makes the next note of the process that has reserved the host a conflict. It returns an
-// error that matches websync.ErrConflict if another process has changed the gate. Any
-// other error costs politeness and nothing else. The caller holds h.sharing.
-func (h *host) note(ctx context.Context, note hostNote) error {
+// writeGate writes the gate of a host to the State, with Next and Wanted of the note.
+// Wanted makes the next note of the process that has reserved the host a conflict. It
+// returns an error that matches websync.ErrConflict if another process has changed the
+// gate. Any other error costs politeness and nothing else. The caller holds h.sharing.
+func (h *host) writeGate(ctx context.Context, note hostNote) error {
 	ctx, cancel := shared(ctx)
 	defer cancel()
 	h.mu.Lock()
@@ -183,10 +184,10 @@ func (h *host) note(ctx context.Context, note hostNote) error {
 	return err
 }
 
-// look reads the gate of a host from the State, and reports whether another process has
-// changed it. However wrong the clock of that process is, the host does not stay closed
-// for ever. The caller holds h.sharing.
-func (h *host) look(ctx context.Context) (changed bool) {
+// readGate reads the gate of a host from the State, and reports whether another process
+// has changed it. However wrong the clock of that process is, the host does not stay
+// closed for ever. The caller holds h.sharing.
+func (h *host) readGate(ctx context.Context) (changed bool) {
 	ctx, cancel := shared(ctx)
 	defer cancel()
 	value, err := h.c.state.State(ctx, hostKey(h.origin))
@@ -235,8 +236,8 @@ func (h *host) restore(ctx context.Context) {
 	if err == nil && json.Unmarshal(value, &r.robotsNote) == nil && !r.Checked.IsZero() {
 		h.setRules(parseRobots(string(r.Text), h.c.set.token))
 	}
-	h.c.enter(ctx, h.origin)
-	if h.look(ctx) && h.free.IsZero() {
+	h.c.noteContact(ctx, h.origin)
+	if h.readGate(ctx) && h.free.IsZero() {
 		h.pace.AllowN(time.Now(), 1)
 	}
 }
@@ -312,9 +313,9 @@ func (c *Client) write(ctx context.Context, key string, value []byte) {
 	}
 }
 
-// enter notes that a host is contacted today. Once a day, and if there are too many
+// noteContact notes that a host is contacted today. Once a day, and if there are too many
 // hosts, it deletes those that were not contacted for long.
-func (c *Client) enter(ctx context.Context, origin string) {
+func (c *Client) noteContact(ctx context.Context, origin string) {
 	if c.state == nil {
 		return
 	}

@@ -10,17 +10,17 @@ import (
 
 var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
-// originHost is the key under which the context of a connection holds its *host.
-type originHost struct{}
+// sourceHost is the key under which the context of a connection holds its *host.
+type sourceHost struct{}
 
-// dialHome connects to the host of a source.
-func (c *Client) dialHome(ctx context.Context, network, addr string) (net.Conn, error) {
+// dialSource connects to the host of a source.
+func (c *Client) dialSource(ctx context.Context, network, addr string) (net.Conn, error) {
 	name, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return nil, err
 	}
-	h, _ := ctx.Value(originHost{}).(*host)
-	allow, err := c.home(ctx, h, name)
+	h, _ := ctx.Value(sourceHost{}).(*host)
+	allow, err := c.sourceNetworks(ctx, h, name)
 	if err != nil {
 		return nil, err
 	}
@@ -36,15 +36,15 @@ func (c *Client) dialer(g *Guard) *net.Dialer {
 	return d
 }
 
-// home returns the networks that the host of a source may be in, besides the public ones:
-// its address, if name is one; loopback for localhost; for another name all addresses
-// that it has at first, if none of them is public.
+// sourceNetworks returns the networks that the host of a source may be in, besides the
+// public ones: its address, if name is one; loopback for localhost; for another name all
+// addresses that it has at first, if none of them is public.
 //
 // The user has named these hosts, and may mean one in his own network. But the owner of a
 // name decides what it resolves to, and can change that between two connections. So the
-// first answer is kept: in c.homes, or if it was public, in the host. There is an entry
-// for each name of a source, and none for the names that sources list.
-func (c *Client) home(ctx context.Context, h *host, name string) ([]netip.Prefix, error) {
+// first answer is kept: in c.networks, or if it was public, in the host. There is an
+// entry for each name of a source, and none for the names that sources list.
+func (c *Client) sourceNetworks(ctx context.Context, h *host, name string) ([]netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(name); err == nil {
 		return []netip.Prefix{single(addr)}, nil
 	}
@@ -52,7 +52,7 @@ func (c *Client) home(ctx context.Context, h *host, name string) ([]netip.Prefix
 	if name == "localhost" || strings.HasSuffix(name, ".localhost") { // RFC 6761 §6.3
 		return loopback, nil
 	}
-	if known, ok := c.homes.Load(name); ok {
+	if known, ok := c.networks.Load(name); ok {
 		return known.([]netip.Prefix), nil
 	}
 	h.mu.Lock()
@@ -66,7 +66,7 @@ func (c *Client) home(ctx context.Context, h *host, name string) ([]netip.Prefix
 		}
 		allow = privateOnly(addrs)
 	}
-	first, known := c.homes.LoadOrStore(name, allow)
+	first, known := c.networks.LoadOrStore(name, allow)
 	if !known && allow == nil && !wasPublic {
 		h.mu.Lock()
 		h.public = true
