@@ -551,16 +551,12 @@ func noBody(rec *Record, b websync.Body) error {
 // key is bk.
 func (c *commit) bindBody(bk key, k sum, from *bodyWriter, named bool, delta int64) error {
 	var v body
-	there, err := c.get(bk, &v)
+	before, there, err := c.heldBody(bk, named || from != nil)
 	if err != nil {
 		return err
 	}
-	var before *body
-	if there {
-		before = new(v)
-		if there, err = c.isThere(&v, named || from != nil); err != nil {
-			return err
-		}
+	if before != nil {
+		v = *before
 	}
 	switch {
 	case !there && from != nil:
@@ -576,10 +572,18 @@ func (c *commit) bindBody(bk key, k sum, from *bodyWriter, named bool, delta int
 	if v.refs <= 0 && (delta < 0 || from != nil) {
 		v.since = c.now
 	}
-	if before != nil && *before == v {
-		return nil
-	}
 	return c.setBody(bk, k, before, &v)
+}
+
+// heldBody returns the body with this key, nil if there is none, and reports whether its
+// bytes are there.
+func (c *commit) heldBody(bk key, named bool) (held *body, there bool, err error) {
+	held = new(body)
+	if there, err = c.get(bk, held); err != nil || !there {
+		return nil, false, err
+	}
+	there, err = c.isThere(held, named)
+	return held, there, err
 }
 
 // isThere reports whether the blob of a body that is to be named is there and complete:
@@ -612,6 +616,9 @@ func (c *commit) isInside(v *body) (bool, error) {
 // setBody replaces before, if that is not nil, with v, and updates the list of bodies
 // that no record names.
 func (c *commit) setBody(bk key, k sum, before, v *body) error {
+	if before != nil && *before == *v {
+		return nil
+	}
 	unused := func(v *body) key { return newKey(unusedKey).time(micro(v.since)).bytes(k[:]) }
 	if before != nil && before.refs <= 0 {
 		if err := c.delete(unused(before)); err != nil {

@@ -125,6 +125,11 @@ func (in *inspection) records() {
 			}
 		}
 	}
+	in.blocks(born)
+}
+
+// blocks checks that the blocks of the order of Born have as many records.
+func (in *inspection) blocks(born int) {
 	referred := 0
 	for _, p := range in.keys[bornKey] {
 		if len(p.value)%referenceSize != 0 || len(p.value) > blockSize*referenceSize {
@@ -232,10 +237,7 @@ func (in *inspection) log() {
 		in.must(err, "entry %d", seq)
 		if generation == in.head.generation {
 			id := string(p.value[:4]) + item.Resource.ID
-			copied := generation > 1 && item.Prior == 0 // by Compact
-			if item.Prior != latest[id] && !copied {
-				in.fault("entry %d has the Prior %d, the preceding entry is %d", seq, item.Prior, latest[id])
-			}
+			in.prior(seq, &item, latest[id])
 			latest[id] = seq
 		}
 		if t := item.Time.UnixMicro(); t <= time || t > in.head.clock {
@@ -248,6 +250,20 @@ func (in *inspection) log() {
 			in.fault("record %q: number %d, the latest entry is %d", id, in.latest[id], seq)
 		}
 	}
+	in.generations(last)
+}
+
+// prior checks the Prior of an entry of the present generation, which Compact may have
+// copied.
+func (in *inspection) prior(seq websync.Seq, item *websync.Item, preceding websync.Seq) {
+	copied := in.head.generation > 1 && item.Prior == 0
+	if item.Prior != preceding && !copied {
+		in.fault("entry %d has the Prior %d, the preceding entry is %d", seq, item.Prior, preceding)
+	}
+}
+
+// generations checks how many entries each generation has.
+func (in *inspection) generations(last map[uint64]websync.Seq) {
 	for _, p := range in.keys[generationKey] {
 		generation := binary.BigEndian.Uint64(p.key[1:])
 		if n := parse(p.value).uint(); n != uint64(last[generation]) {
@@ -283,7 +299,7 @@ func (in *inspection) tasks() {
 }
 
 func (in *inspection) bodies() {
-	unused, data, taken, chunks := 0, 0, 0, uint64(0)
+	unused, data, taken := 0, 0, 0
 	for _, p := range in.keys[bodyKey] {
 		k := sum(p.key[1:])
 		var v body
@@ -305,36 +321,46 @@ func (in *inspection) bodies() {
 		if in.has(newKey(dataKey).number(v.n)) != inline {
 			in.fault("body %x: its bytes", k[:4])
 		}
-		if v.blob == "" {
-			continue
-		}
-		taken++
-		if !in.has(blobKeyOf(takenKey, v.blob)) || in.has(blobKeyOf(deadKey, v.blob)) {
-			in.fault("body %x: its blob is not marked as taken", k[:4])
-		}
-		var b blob
-		ok, err := in.get(blobKeyOf(blobKey, v.blob), &b)
-		in.must(err, "blob %s", v.blob)
-		if in.chunked && (!ok || b.size != v.size) {
-			in.fault("body %x: its blob has %d bytes", k[:4], b.size)
+		if v.blob != "" {
+			taken++
+			in.blob(k, &v)
 		}
 	}
 	for k := range in.refs {
 		in.fault("body %x is not there", k[:4])
 	}
+	chunks := in.chunks()
+	if unused != len(in.keys[unusedKey]) || data != len(in.keys[dataKey]) || taken != len(in.keys[takenKey]) ||
+		chunks != uint64(len(in.keys[chunkKey])) {
+		in.fault("unused %d of %d, data %d of %d, taken %d of %d, chunks %d of %d", unused, len(in.keys[unusedKey]),
+			data, len(in.keys[dataKey]), taken, len(in.keys[takenKey]), chunks, len(in.keys[chunkKey]))
+	}
+}
+
+// blob checks the blob of a body.
+func (in *inspection) blob(k sum, v *body) {
+	if !in.has(blobKeyOf(takenKey, v.blob)) || in.has(blobKeyOf(deadKey, v.blob)) {
+		in.fault("body %x: its blob is not marked as taken", k[:4])
+	}
+	var b blob
+	ok, err := in.get(blobKeyOf(blobKey, v.blob), &b)
+	in.must(err, "blob %s", v.blob)
+	if in.chunked && (!ok || b.size != v.size) {
+		in.fault("body %x: its blob has %d bytes", k[:4], b.size)
+	}
+}
+
+// chunks checks that the chunks of all blobs are there, and returns how many these are.
+func (in *inspection) chunks() (n uint64) {
 	for _, p := range in.keys[blobKey] {
 		var b blob
 		in.must(b.parse(p.value), "blob %s", p.key[1:])
-		chunks += b.chunks()
+		n += b.chunks()
 		for i := range b.chunks() {
 			if !in.has(blobKeyOf(chunkKey, string(p.key[1:])).number(i)) {
 				in.fault("chunk %d of %s", i, p.key[1:])
 			}
 		}
 	}
-	if unused != len(in.keys[unusedKey]) || data != len(in.keys[dataKey]) || taken != len(in.keys[takenKey]) ||
-		chunks != uint64(len(in.keys[chunkKey])) {
-		in.fault("unused %d of %d, data %d of %d, taken %d of %d, chunks %d of %d", unused, len(in.keys[unusedKey]),
-			data, len(in.keys[dataKey]), taken, len(in.keys[takenKey]), chunks, len(in.keys[chunkKey]))
-	}
+	return n
 }
