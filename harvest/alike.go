@@ -73,7 +73,7 @@ func (r *run) acceptAlike(ctx context.Context) error {
 // replacement returns how the slot replaces the first body of its record. It returns
 // false if it does not, or if the source identifies the bytes.
 func (s *slot) replacement() (rep replacement, ok bool) {
-	if s.change == nil || !s.rec.Live() || s.ev.identifies() || s.ev.Open != nil || len(s.change.Record.Bodies) == 0 {
+	if s.change == nil || !s.rec.Live() || s.aim.ev.identifies() || s.ev.Open != nil || len(s.change.Record.Bodies) == 0 {
 		return rep, false
 	}
 	is := &s.change.Record.Bodies[0]

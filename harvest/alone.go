@@ -35,7 +35,7 @@ func (r *run) overdone() bool { return r.spent() || r.aloneInRow.Load() >= maxAl
 // aloneOf returns the error of a request for a slot's content if its host is left alone,
 // otherwise nil.
 func (r *run) aloneOf(s *slot) *LeftAloneError {
-	host, _ := syntax.OriginOf(s.ev.Resource.Content.Href)
+	host, _ := syntax.OriginOf(s.aim.ev.Resource.Content.Href)
 	e, _ := r.alone.Load(string(host))
 	alone, _ := e.(*LeftAloneError)
 	return alone
@@ -47,11 +47,11 @@ func (p *pipe) leave(s *slot, err error) {
 	s.outcome = OutcomeDeferred
 	switch {
 	case s.task != nil:
-		s.rests = p.aloneInRow.Load() >= maxAlone || p.worker.leaves(s.id())
+		s.keepsTask = p.aloneInRow.Load() >= maxAlone || p.worker.leaves(s.id())
 	default:
-		s.rests = s.meansTask() && bytes.Equal(s.waiting.Hint, s.ev.Hint)
+		s.keepsTask = s.meansTask() && bytes.Equal(s.waiting.Hint, s.ev.Hint)
 	}
-	if !s.rests {
+	if !s.keepsTask {
 		s.todo = p.retryTask(s, err)
 	}
 }

@@ -78,8 +78,7 @@ func (v *reference) parse(block []byte, i int) bool {
 		print: recordPrint{
 			ID:           binary.BigEndian.Uint64(b[15:]),
 			State:        binary.BigEndian.Uint64(b[22:]) & (1<<56 - 1),
-			HasContent:   flags&flagHasContent != 0,
-			KeepsContent: flags&flagKeepsContent != 0,
+			contentMarks: contentMarks{flags&flagHasContent != 0, flags&flagKeepsContent != 0},
 		},
 	}
 	return true

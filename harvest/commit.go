@@ -31,8 +31,30 @@ func (c *committer) renew(ctx context.Context) error {
 	return c.run.catalog.renew(ctx, c.claim)
 }
 
-// apply commits a batch, with up to three attempts: the Store does not apply a batch
-// twice if only its answer was lost.
+// try makes up to three attempts to commit a batch: the Store does not apply it twice if
+// only its answer was lost. It notes the first error.
+func (c *committer) try(ctx context.Context, b *batch) (conflicts []string, err error) {
+	for try := 1; ; try++ {
+		conflicts, err = c.run.catalog.commit(ctx, c.claim, b)
+		if err == nil {
+			return conflicts, nil
+		}
+		final := errors.Is(err, ErrFenced) || errors.Is(err, errBatch) || errors.Is(err, errNoBody)
+		if final || try == 3 || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(time.Duration(try) * 100 * time.Millisecond)
+	}
+	err = &StoreError{err}
+	cancelled := aborted(ctx, err) && c.run.ending.Err() == nil
+	if c.lost == nil && !cancelled && !errors.Is(err, ErrFenced) {
+		c.lost = err
+	}
+	return nil, err
+}
+
+// apply commits a batch with the values that are not saved yet. If there are conflicts,
+// it commits nothing.
 func (c *committer) apply(ctx context.Context, b *batch) (conflicts []string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,24 +68,8 @@ func (c *committer) apply(ctx context.Context, b *batch) (conflicts []string, er
 		c.run.hasTasks.Store(true)
 	}
 	began := time.Now()
-	for try := 1; ; try++ {
-		conflicts, err = c.run.catalog.commit(ctx, c.claim, b)
-		final := errors.Is(err, ErrFenced) || errors.Is(err, errBatch) || errors.Is(err, errNoBody)
-		if err == nil || final || try == 3 || ctx.Err() != nil {
-			break
-		}
-		time.Sleep(time.Duration(try) * 100 * time.Millisecond)
-	}
-	if err != nil {
-		err = &StoreError{err}
-		cancelled := aborted(ctx, err) && c.run.ending.Err() == nil
-		if c.lost == nil && !cancelled && !errors.Is(err, ErrFenced) {
-			c.lost = err
-		}
-		return nil, err
-	}
-	if len(conflicts) > 0 {
-		return conflicts, nil
+	if conflicts, err = c.try(ctx, b); err != nil || len(conflicts) > 0 {
+		return conflicts, err
 	}
 	c.unsaved = nil
 	if f := c.run.hooks.Commit; f != nil {
@@ -179,7 +185,7 @@ func (p *pipe) flush(ctx context.Context, c *collection) error {
 	slots := c.slots
 	var conflicted []*slot
 	for _, s := range slots {
-		s.batched = !s.stuck
+		s.batched = s.state != slotStuck
 	}
 	for {
 		b := p.batch(slots)
@@ -216,7 +222,7 @@ func (p *pipe) flush(ctx context.Context, c *collection) error {
 
 // retire reports a slot that is committed.
 func (p *pipe) retire(ctx context.Context, s *slot) {
-	if !s.stuck {
+	if s.state != slotStuck {
 		p.ledger.leave(s)
 	}
 	p.worker.note(s, true)
@@ -225,7 +231,7 @@ func (p *pipe) retire(ctx context.Context, s *slot) {
 	}
 	p.outcomeOf(ctx, s)
 	if s.todo != nil && s.err != nil {
-		p.report.failure(Failure{Source: p.key, ID: s.id(), URL: urlOf(s.err, s.ev.Resource.Content.Href),
+		p.report.failure(Failure{Source: p.key, ID: s.id(), URL: urlOf(s.err, s.aim.ev.Resource.Content.Href),
 			Attempt: s.todo.Attempts, Next: s.todo.Due, Error: s.err.Error()})
 	}
 }

@@ -90,8 +90,8 @@ func documentKey(url string) uint64 {
 // note returns the note of a document. Times in the future are not believed.
 func (r *run) note(d *ListedDocument) documentNote {
 	n := documentNote{Key: documentKey(d.URL), Entries: d.Entries, Sum: d.Sum, Read: r.clock().UnixNano()}
-	n.Newest = nanoseconds(r.believed(d.Newest))
-	n.Made = nanoseconds(r.believed(websync.NewDatetime(d.Made)))
+	n.Newest = nanoseconds(r.past(d.Newest))
+	n.Made = nanoseconds(r.past(websync.NewDatetime(d.Made)))
 	return n
 }
 
@@ -179,43 +179,62 @@ func (w *sweeper) doubtDocuments(before map[uint64]documentNote, l *lost) *docum
 	for i := range w.documents {
 		doc := &w.documents[i]
 		if sibling := listing[doc.Sum]; sibling != "" && doc.Entries > 0 {
-			for _, pair := range [][2]string{{doc.URL, sibling}, {sibling, doc.URL}} {
-				if was, ok := d.before[documentKey(pair[0])]; ok && was.Sum != doc.Sum {
-					d.add(pair[0], was, "lists the same as %s", websync.RedactURL(pair[1]))
-				}
-			}
+			d.doubtCopy(doc.URL, sibling, doc.Sum)
+			d.doubtCopy(sibling, doc.URL, doc.Sum)
 		}
 		listing[doc.Sum] = doc.URL
 		now := w.note(doc)
-		was, ok := d.before[now.Key]
 		delete(missing, now.Key)
-		switch {
-		case !ok:
-		case was.Entries > 0 && now.Entries == 0:
-			d.add(doc.URL, was, "had %d entries and has none", was.Entries)
-		case w.tooMany(was.Entries-now.Entries, was.Entries) && 2*l.gone >= was.Entries-now.Entries: // others may have moved
-			d.add(doc.URL, was, "had %d entries and has %d, which takes away more than the guard allows", was.Entries, now.Entries)
-		case was.Sum != now.Sum && now.isOlder(&was, l):
-			if was.OlderSum != now.Sum {
-				was.OlderSum, was.OlderSince = now.Sum, now.Read
-			} else if now.Read-was.OlderSince >= int64(olderAfter) {
-				continue
-			}
-			d.add(doc.URL, was, "is older than the one that was read before")
+		if was, ok := before[now.Key]; ok {
+			w.doubtDocument(d, doc.URL, was, &now, l)
 		}
 	}
-	if added := len(w.documents) + len(missing) - len(before); added < len(missing) && len(w.documents) < maxNotes { // not renamed
-		most := int64(0)
-		for _, was := range missing {
-			if w.tooMany(was.Entries, was.Entries) && 2*l.gone >= was.Entries {
-				most = max(most, was.Entries)
-			}
-		}
-		if most > 0 && d.why == "" {
-			d.why = fmt.Sprintf("a document of %d entries is no longer part of the listing", most)
-		}
-	}
+	w.doubtMissing(d, missing, l)
 	return d
+}
+
+// doubtCopy doubts a document that lists the same as another one, and did not before.
+func (d *documentDoubts) doubtCopy(url, of string, sum uint64) {
+	if was, ok := d.before[documentKey(url)]; ok && was.Sum != sum {
+		d.add(url, was, "lists the same as %s", websync.RedactURL(of))
+	}
+}
+
+// doubtDocument doubts a document that has lost too many entries, or is older than before.
+func (w *sweeper) doubtDocument(d *documentDoubts, url string, was documentNote, now *documentNote, l *lost) {
+	fewer := was.Entries - now.Entries
+	switch {
+	case was.Entries > 0 && now.Entries == 0:
+		d.add(url, was, "had %d entries and has none", was.Entries)
+	case w.tooMany(fewer, was.Entries) && 2*l.gone >= fewer: // others may have moved
+		const message = "had %d entries and has %d, which takes away more than the guard allows"
+		d.add(url, was, message, was.Entries, now.Entries)
+	case was.Sum != now.Sum && now.isOlder(&was, l):
+		if was.OlderSum != now.Sum {
+			was.OlderSum, was.OlderSince = now.Sum, now.Read
+		} else if now.Read-was.OlderSince >= int64(olderAfter) {
+			return
+		}
+		d.add(url, was, "is older than the one that was read before")
+	}
+}
+
+// doubtMissing doubts the listing if it lacks a document of many entries, which has not
+// got another name.
+func (w *sweeper) doubtMissing(d *documentDoubts, missing map[uint64]documentNote, l *lost) {
+	added := len(w.documents) + len(missing) - len(d.before)
+	if added >= len(missing) || len(w.documents) >= maxNotes {
+		return
+	}
+	most := int64(0)
+	for _, was := range missing {
+		if w.tooMany(was.Entries, was.Entries) && 2*l.gone >= was.Entries {
+			most = max(most, was.Entries)
+		}
+	}
+	if most > 0 && d.why == "" {
+		d.why = fmt.Sprintf("a document of %d entries is no longer part of the listing", most)
+	}
 }
 
 // noteBack notes the time of the record if the snapshot states an earlier one.

@@ -102,7 +102,7 @@ func (r *run) planTasks(ctx context.Context) error {
 				continue
 			}
 			n++
-			if err := give(&slot{n: n, ev: t.event(), task: &t}); err != nil {
+			if err := give(&slot{n: n, statement: statement{ev: t.event(), task: &t}}); err != nil {
 				return err
 			}
 		}
@@ -112,21 +112,23 @@ func (r *run) planTasks(ctx context.Context) error {
 
 // foresee decides what a get leads to, as far as that is known without the bodies.
 func (p *pipe) foresee(s *slot) {
-	switch {
+	st := s.aim
+	switch lacks := !s.held.content && st.ev.hasContent(); {
 	case !s.get:
-	case s.rec.Live() && !p.lacks(s) && !s.ev.At.After(s.rec.Stated.time()) && (p.restates(s) || p.isUnchanged(s)):
-		s.decision = decision{outcome: OutcomeUnchanged, get: !p.dry.audit}
-	case s.rec.Live():
-		s.outcome, s.change = OutcomeUpdated, p.foreseen(s)
-	default:
+	case !s.rec.Live():
 		s.outcome, s.change = OutcomeCreated, p.foreseen(s)
+	case !lacks && !st.ev.At.After(s.rec.Stated.time()) && (st.restates(s.rec) || st.isHeld(&s.held)):
+		s.decision = decision{outcome: OutcomeUnchanged, get: !p.dry.audit}
+	default:
+		s.outcome, s.change = OutcomeUpdated, p.foreseen(s)
 	}
 }
 
 // foreseen returns the change that a get leads to, as far as it is known.
 func (p *pipe) foreseen(s *slot) *change {
 	change := p.putOf(s)
-	change.Record.Bodies = []websync.Body{{Name: websync.ContentName, Link: s.ev.Resource.Content, Key: websync.Digest{Algorithm: keyAlgorithm}}}
+	content := websync.Body{Name: websync.ContentName, Link: s.aim.ev.Resource.Content, Key: websync.Digest{Algorithm: keyAlgorithm}}
+	change.Record.Bodies = []websync.Body{content}
 	return change
 }
 
@@ -152,6 +154,9 @@ func (d *dryRun) renew(ctx context.Context, p *pipe, s *slot) error {
 
 // commit applies what is left of a batch before the next one is looked up.
 func (d *dryRun) commit(ctx context.Context, p *pipe) error {
+	if d == nil {
+		return nil
+	}
 	clear(d.changed)
 	return d.apply(ctx, p)
 }
@@ -182,7 +187,7 @@ func (d *dryRun) done(ctx context.Context, p *pipe, s *slot) {
 		decision.Held = s.rec
 	}
 	if s.ev.Kind == Put {
-		decision.Resource = &s.ev.Resource
+		decision.Resource = &s.aim.ev.Resource
 	}
 	d.report(decision)
 }

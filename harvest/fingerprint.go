@@ -40,8 +40,7 @@ type recordPrint struct {
 	// State is a hash of 56 bits of what the source stated last, and of Modified. It is 0
 	// if the record must be looked up: it is Early, or has no Stated.Hash.
 	State uint64
-	// HasContent and KeepsContent are those of the brief.
-	HasContent, KeepsContent bool
+	contentMarks
 }
 
 // A printKey is the key of the hashes in recordPrints. A Catalog has a random one, so that
@@ -60,7 +59,7 @@ type recordPrints struct {
 
 // Of returns the recordPrint of a record.
 func (k *printKey) Of(b *brief) recordPrint {
-	f := recordPrint{ID: k.id(b.ID), HasContent: b.HasContent, KeepsContent: b.KeepsContent}
+	f := recordPrint{ID: k.id(b.ID), contentMarks: b.contentMarks}
 	if b.Stated.Hash != 0 && !b.Early {
 		f.State = k.state(b.Stated.Hash, b.Stated.Modified)
 	}

@@ -32,7 +32,8 @@ func (p *pipe) get(ctx context.Context) error {
 // obtainBodies obtains the bodies of a slot and decides about its change. An error ends
 // the run.
 func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
-	job := &Job{Resource: s.ev.Resource, Tag: s.ev.Tag, Hint: s.ev.Hint, run: p.run, open: s.ev.Open, fresh: s.fresh}
+	ev := &s.aim.ev
+	job := &Job{Resource: ev.Resource, Tag: ev.Tag, Hint: ev.Hint, run: p.run, open: ev.Open, fresh: s.sampled == sampledFresh}
 	if s.rec.Live() {
 		job.Held = s.rec
 	}
@@ -46,19 +47,19 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	}
 	if err != nil {
 		job.discard()
-		return p.fail(ctx, s, job.came && s.ev.Resource.Content.Href == "", err)
+		return p.fail(ctx, s, job.came && ev.Resource.Content.Href == "", err)
 	}
 	p.aloneInRow.Store(0)
 	change := p.putOf(s)
 	next := &change.Record
-	if job.Tag != s.ev.Tag {
-		next.Stated.Hash = fingerprint(&s.ev.Resource, job.Tag)
+	if job.Tag != ev.Tag {
+		next.Stated.Hash = fingerprint(&ev.Resource, job.Tag)
 	}
 	next.Validators, next.Bodies = job.validators, job.bodies
 	next.Resource = job.Resource
 	p.complete(s, next)
 	next.Early = p.isEarly(s, next, job.obtained)
-	s.decision = p.decideChange(s.rec, change, s.ev.At)
+	s.decision = p.decideChange(s.rec, change, ev.At)
 	if s.change == nil {
 		job.discard() // the Catalog has the same bytes
 	}
@@ -97,7 +98,7 @@ func (p *pipe) fail(ctx context.Context, s *slot, needsCame bool, err error) err
 	case errors.As(err, &store):
 		return err
 	case needsCame:
-		s.outcome, s.err, s.stuck = OutcomeFailed, err, true
+		s.outcome, s.err, s.state = OutcomeFailed, err, slotStuck
 		p.problem(err) // a later run can get the bytes that came with it from the same document only
 		return nil
 	case errors.Is(err, errBudget):

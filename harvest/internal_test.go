@@ -73,12 +73,12 @@ func TestLedger(t *testing.T) {
 // read.
 func TestStuckKeepsNoCheckpoints(t *testing.T) {
 	p := (&run{h: &Harvester{}}).newPipe(-1)
-	stuck := &slot{n: 1, stuck: true}
+	stuck := &slot{n: 1, state: slotStuck}
 	p.ledger.enter(stuck)
 	p.put([]*slot{stuck}, nil)
 	require.NoError(t, p.takeBack(t.Context()))
 	for n := range int64(1000) {
-		s := &slot{n: 2 + n, ev: Event{Resume: Checkpoint{Version: 1}}}
+		s := &slot{n: 2 + n, statement: statement{ev: Event{Resume: Checkpoint{Version: 1}}}}
 		p.ledger.enter(s)
 		p.resume(s)
 		p.ledger.leave(s)

@@ -35,12 +35,12 @@ func TestDecisions(t *testing.T) {
 				b.WriteByte(' ')
 			}
 			j := newJudged(t, row, statement, "keep", "")
-			b.WriteByte(decisionLetter(j.decide(), j.s.ask))
+			b.WriteByte(decisionLetter(j.decide()))
 		}
 		b.WriteString("  deletion ")
 		for time := range judgedTimes {
 			j := newJudged(t, row, judgedStatement{time: time}, "keep", "delete")
-			b.WriteByte(decisionLetter(j.decide(), j.s.ask))
+			b.WriteByte(decisionLetter(j.decide()))
 		}
 	}
 	b.WriteString("\n")
@@ -118,6 +118,7 @@ func judgedStatements(yield func(judgedStatement) bool) {
 
 // A judged is a slot with the pipe that decides about it.
 type judged struct {
+	t *testing.T
 	p *pipe
 	s *slot
 }
@@ -147,7 +148,7 @@ func newJudged(t *testing.T, row judgedRow, statement judgedStatement, setting, 
 	case "two lists":
 		r.twoLists = true
 	}
-	j := judged{p: &pipe{run: r}, s: &slot{n: 1}}
+	j := judged{t: t, p: &pipe{run: r}, s: &slot{n: 1}}
 	j.p.planner.flying = map[string]*slot{}
 
 	ours, others := websync.SHA256([]byte("ours")), websync.SHA256([]byte("others"))
@@ -209,7 +210,7 @@ func newJudged(t *testing.T, row judgedRow, statement judgedStatement, setting, 
 	}
 
 	if row.list != "log" {
-		j.p.snap = &snapshot{last: 20, resting: map[string]bool{}}
+		j.p.snap = &snapshot{last: 20, tasks: map[string]bool{}}
 		if row.list != "snapshot" && row.list != "again" {
 			j.p.snap.note.At = judgedHour(9)
 		}
@@ -225,7 +226,8 @@ func newJudged(t *testing.T, row judgedRow, statement judgedStatement, setting, 
 		ev.At = ev.time()
 	}
 	if ev.Kind == Put {
-		j.s.stated = fingerprint(&ev.Resource, ev.Tag)
+		j.s.ev = ev
+		j.p.describe(&j.s.statement)
 	}
 	j.s.ev = ev
 
@@ -234,7 +236,7 @@ func newJudged(t *testing.T, row judgedRow, statement judgedStatement, setting, 
 	if hasOlder {
 		state.Title, state.Modified = "older title", judgedHour(8)
 	}
-	j.s.rec = judgedRecord(state, tag, row.record, ours)
+	j.s.held = r.heldOf(judgedRecord(state, tag, row.record, ours))
 	if row.task == "" {
 		return j
 	}
@@ -293,12 +295,21 @@ func judgedRecord(state websync.Resource, tag, name string, sum websync.Digest) 
 	return rec
 }
 
-func (j judged) decide() decision { return j.p.decide(j.s) }
+// decide decides about the slot, and checks that it leaves the statement as it was.
+func (j judged) decide() decision {
+	before := j.s.statement
+	d := j.p.decide(j.s)
+	after := &j.s.statement
+	require.True(j.t, before.hash == after.hash && before.listed == after.listed && before.ev.At == after.ev.At && before.ev.Tag == after.ev.Tag &&
+		before.ev.Resource.Title == after.ev.Resource.Title && before.ev.Resource.Modified == after.ev.Resource.Modified)
+	return d
+}
 
 // all returns the decision with everything that it stores.
 func (j judged) all() string {
 	d := j.decide()
-	text := fmt.Sprint(d.outcome, d.get, j.s.ask, j.s.listed, j.s.stated, j.s.ev.Kind, j.s.ev.At, j.s.ev.Tag, j.s.ev.Listed, describe(&j.s.ev.Resource))
+	st := j.s.aim
+	text := fmt.Sprint(d.outcome, d.get, d.ask, st.listed, st.hash, st.ev.Kind, st.ev.At, st.ev.Tag, st.ev.Listed, describe(&st.ev.Resource))
 	if d.change != nil {
 		c := d.change
 		text += fmt.Sprint(" change ", c.Base, c.Task, c.Record.Kind, c.Record.Seq, c.Record.At, describe(&c.Record.Resource), c.Record.Bodies,
@@ -319,11 +330,11 @@ func describe(r *websync.Resource) string {
 // another get, = for nothing, C, U, T and D for a record that is created, updated,
 // touched and deleted without a get, d for a deletion of what is not live, and r and o
 // for a task that stays as it is, o if its resource is gone.
-func decisionLetter(d decision, ask bool) byte {
+func decisionLetter(d decision) byte {
 	switch {
 	case d.outcome == OutcomeHistory:
 		return 'h'
-	case d.get && ask:
+	case d.get && d.ask:
 		return 'A'
 	case d.get:
 		return 'G'

@@ -144,7 +144,7 @@ func newSlot(n int64, ev Event) *slot {
 	s := slots.Get().(*slot)
 	s.n, s.ev = n, ev
 	if ev.Kind == Mark {
-		s.rest = make(chan struct{})
+		s.reached = make(chan struct{})
 	}
 	return s
 }

@@ -87,7 +87,7 @@ func (p *pipe) noteEntry(s *slot) {
 	for i := range len(s.id()) {
 		h = (h ^ uint64(s.id()[i])) * 1099511628211
 	}
-	h = (h ^ s.stated) * 1099511628211
+	h = (h ^ s.statement.hash) * 1099511628211
 	modified := s.ev.Resource.Modified.UTC().Time()
 	h = (h ^ uint64(modified.Unix()) ^ uint64(modified.Nanosecond())<<32) * 1099511628211
 	snap.note.Sum += h ^ h>>32
@@ -111,7 +111,7 @@ func (p *pipe) momentFinding(snap *snapshot, message string) {
 // its At has not.
 func (p *pipe) conclude(end *Event) {
 	snap := p.snap
-	if snap.note.At.IsZero() || snap.noted || !end.Complete || p.report.Skipped+end.Skipped > 0 || p.broken || p.stuck {
+	if snap.note.At.IsZero() || snap.noted || !end.Complete || p.report.Skipped+end.Skipped > 0 || p.broken {
 		return
 	}
 	snap.noted = true

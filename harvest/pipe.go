@@ -63,18 +63,17 @@ func (r *run) pipe(ctx context.Context, patience time.Duration, feed feedFunc) e
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	p := r.newPipe(patience)
-	if r.dry != nil {
-		return p.planInline(ctx, feed)
-	}
 	var before, commit sync.WaitGroup
 	stage := func(wg *sync.WaitGroup, f func(context.Context) error) {
 		wg.Go(func() { r.catch(stop, func() error { return f(ctx) }) })
 	}
 	stage(&before, p.plan)
-	for range r.concurrency() {
-		stage(&before, p.get)
+	if r.dry == nil { // otherwise plan has nothing for them
+		for range r.concurrency() {
+			stage(&before, p.get)
+		}
+		stage(&commit, p.commit)
 	}
-	stage(&commit, p.commit)
 
 	err := errPanic
 	func() {
@@ -118,17 +117,17 @@ func (r *run) concurrency() int {
 // give hands a slot to plan. After a Mark it waits until everything before it is
 // finished.
 func (p *pipe) give(ctx context.Context, s *slot) error {
-	rest := s.rest
+	reached := s.reached
 	select {
 	case p.in <- s:
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if rest == nil {
+	if reached == nil {
 		return nil
 	}
 	select {
-	case <-rest:
+	case <-reached:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

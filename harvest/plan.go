@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/websync-go/websync"
 )
 
 // planBatch is how many events are compared with the Store at once.
@@ -16,9 +18,14 @@ type planner struct {
 	// flying has the slot of each id that is on its way. Later slots of the id wait in
 	// its field later.
 	flying map[string]*slot
-	// held has the slots that are held back, oldest first. They are in flying, too.
-	held []*slot
-	// inflight counts the slots that are not finished, without those in held.
+	// waiting has the slots that are held back, oldest first. They are in flying, too.
+	waiting []*slot
+	// control is an event that is neither a put nor a deletion, and waits until nothing
+	// is in flight.
+	control *slot
+	// allListed is set if no other event will come.
+	allListed bool
+	// inflight counts the slots that are not finished, without those that are held back.
 	inflight int
 	// gets counts those of them that were queued for get, at most maxGets. The rest of
 	// the window is for slots that need no get.
@@ -28,110 +35,79 @@ type planner struct {
 	patience time.Duration
 	// snap is the snapshot that is being listed; nil outside of one.
 	snap *snapshot
-	// broken: a Problem came. No later checkpoint is used.
+	// broken: a Problem came, or bytes that came with an event could not be read. No later
+	// checkpoint is used.
 	broken bool
-	// stuck: bytes that came with an event could not be read. No later checkpoint is
-	// used.
-	stuck bool
 }
 
 // plan is the second stage: it compares events with the Store, in batches, and sends each
 // on its way.
 func (p *pipe) plan(ctx context.Context) error {
 	defer p.queue.close()
-	var control *slot // waits until nothing is in flight
-	ended := false
 	for {
 		if err := p.takeBack(ctx); err != nil {
 			return err
 		}
-		if control != nil || ended {
-			p.drain(ctx, control)
+		if err := p.pause(ctx); err != nil {
+			return err
 		}
-		if p.inflight == 0 && control != nil {
-			if err := p.control(ctx, control); err != nil {
-				return err
-			}
-			control = nil
-		}
-		if p.inflight == 0 && ended {
+		if p.allListed && p.inflight == 0 {
 			p.endListing()
 			return nil
 		}
-		draining := control != nil || ended
-		if draining && p.patience == 0 {
-			p.withdraw()
-		}
-		in := p.in
-		if draining || p.room() <= 0 {
-			in = nil
-		}
-		if err := p.drainAlike(ctx, in == nil); err != nil {
+		if err := p.proceed(ctx); err != nil {
 			return err
 		}
-		began, timer := p.startWait(in == nil)
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-p.wake:
-		case <-timer:
-		case s, ok := <-in:
-			if !ok {
-				ended = true
-				break
-			}
-			var err error
-			if control, err = p.gather(ctx, s); err != nil {
-				return err
-			}
-		}
-		p.endWait(began)
 	}
 }
 
-// planInline plans in the goroutine of feed, and commits what each batch has decided
-// before the next one. Only a dry run does: it gets nothing.
-func (p *pipe) planInline(ctx context.Context, feed feedFunc) error {
-	var batch []*slot
-	flush := func() error {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		defer func() { batch = batch[:0] }()
-		if err := p.planEvents(ctx, batch); err != nil {
-			return err
-		}
-		return p.dry.commit(ctx, p)
+// drains reports whether plan takes no events until nothing is in flight.
+func (p *planner) drains() bool { return p.control != nil || p.allListed }
+
+// pause carries out the control event once nothing is in flight.
+func (p *pipe) pause(ctx context.Context) error {
+	if !p.drains() {
+		return nil
 	}
-	drain := func(control *slot) error {
-		if err := flush(); err != nil {
-			return err
-		}
-		p.drain(ctx, control)
-		return p.dry.commit(ctx, p)
-	}
-	failed := false
-	err := feed(ctx, func(s *slot) (err error) {
-		defer func() { failed = failed || err != nil }()
-		if s.ev.Kind <= Delete {
-			if batch = append(batch, s); len(batch) < planBatch {
-				return nil
-			}
-			return flush()
-		}
-		if err := drain(s); err != nil {
-			return err
-		}
-		return p.control(ctx, s)
-	})
-	if failed {
+	if err := p.drain(ctx); err != nil {
 		return err
 	}
-	if err := drain(nil); err != nil {
+	if p.inflight == 0 && p.control != nil {
+		if err := p.carryOut(ctx, p.control); err != nil {
+			return err
+		}
+		p.control = nil
+	}
+	if p.drains() && p.patience == 0 {
+		p.withdraw()
+	}
+	return nil
+}
+
+// proceed waits for the next event, for slots that commit returns, or until the patience
+// is used up.
+func (p *pipe) proceed(ctx context.Context) error {
+	in := p.in
+	if p.drains() || p.room() <= 0 {
+		in = nil
+	}
+	if err := p.drainAlike(ctx, in == nil); err != nil {
 		return err
 	}
-	p.endListing()
-	return err
+	began, timer := p.startWait(in == nil)
+	defer func() { p.endWait(began) }()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-p.wake:
+	case <-timer:
+	case s, ok := <-in:
+		if ok {
+			return p.gather(ctx, s)
+		}
+		p.allListed = true
+	}
+	return nil
 }
 
 // endListing reports a snapshot that the source began and did not end.
@@ -177,17 +153,15 @@ func (p *pipe) withdraw() {
 	}
 }
 
-// gather plans a batch of events that begins with first. If a control event ends the
-// batch, gather returns it: it waits until nothing is in flight.
-func (p *pipe) gather(ctx context.Context, first *slot) (control *slot, err error) {
+// gather plans a batch of events that begins with first. A control event ends the batch.
+func (p *pipe) gather(ctx context.Context, first *slot) error {
 	batch := make([]*slot, 0, p.room())
-	for s, ok := first, true; ; {
+	for s, ok := first, true; ok; {
 		if s.ev.Kind > Delete {
-			control = s
+			p.control = s
 			break
 		}
-		batch = append(batch, s)
-		if len(batch) == cap(batch) {
+		if batch = append(batch, s); len(batch) == cap(batch) {
 			break
 		}
 		select {
@@ -195,11 +169,8 @@ func (p *pipe) gather(ctx context.Context, first *slot) (control *slot, err erro
 		default:
 			ok = false
 		}
-		if !ok {
-			break
-		}
 	}
-	return control, p.planEvents(ctx, batch)
+	return p.planEvents(ctx, batch)
 }
 
 // planEvents plans a batch in the order of the listing.
@@ -208,49 +179,53 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 		return nil
 	}
 	began := time.Now()
-	ask := make([]*slot, 0, len(batch))
 	for _, s := range batch {
-		if s.task == nil {
-			p.report.event(p.believed(s.ev.time()))
-			p.checkTime(s)
-		}
-		if s.ev.Kind == Put {
-			if p.snap == nil && s.task == nil {
-				// an event of a log is a change at this time
-				s.ev.At = s.ev.time()
-			}
-			s.stated = fingerprint(&s.ev.Resource, s.ev.Tag)
-		}
+		p.prepare(s)
 	}
 	if p.snap != nil {
 		p.snap.table.load(batch)
 	}
+	news := make([]*slot, 0, len(batch))
 	for _, s := range batch {
 		if !p.recognise(s) {
-			ask = append(ask, s)
+			news = append(news, s)
 		}
 	}
-	known := slices.DeleteFunc(slices.Clone(ask), func(s *slot) bool { return s.unknown })
-	if err := p.lookup(ctx, known); err != nil {
+	// those that have a record are new for certain
+	if err := p.lookup(ctx, slices.DeleteFunc(slices.Clone(news), func(s *slot) bool { return s.rec != nil })); err != nil {
 		return err
 	}
 	for _, s := range batch {
-		if len(ask) > 0 && s == ask[0] {
-			ask = ask[1:]
-			if err := p.admit(ctx, s); err != nil {
-				return err
-			}
-			if s.task == nil {
-				p.resume(s)
-			}
-		} else {
+		if len(news) == 0 || s != news[0] {
 			p.outcome(s.id(), OutcomeUnchanged, nil)
 			p.resume(s)
 			s.recycle()
+			continue
+		}
+		news = news[1:]
+		if err := p.admit(ctx, s); err != nil {
+			return err
+		}
+		if s.task == nil {
+			p.resume(s)
 		}
 	}
 	p.step(ctx, "plan", len(batch), began)
-	return nil
+	return p.dry.commit(ctx, p)
+}
+
+// prepare sets what the run derives from an event, and reports it.
+func (p *pipe) prepare(s *slot) {
+	if s.task == nil {
+		p.report.event(p.past(s.ev.time()))
+		p.checkTime(s)
+	}
+	if s.ev.Kind == Put {
+		if p.snap == nil && s.task == nil {
+			s.ev.At = s.ev.time() // an event of a log is a change at this time
+		}
+		p.describe(&s.statement)
+	}
 }
 
 // checkTime reports an event whose time lies in the future.
@@ -274,12 +249,18 @@ func (p *pipe) recognise(s *slot) bool {
 		p.snap.table.forget(id)
 		return false
 	}
-	same, again, unknown := p.snap.table.see(s.hash, p.snap.table.state(&s.ev, s.stated, p.wantsContent(&s.ev)))
+	same, again, unknown := p.snap.table.see(s.tableHash, p.snap.table.state(&s.statement))
 	s.listed = !again
 	if unknown && !p.hasTasks.Load() {
-		s.rec, s.unknown = new(Record), true
+		s.held = p.heldOf(new(Record))
 	}
 	return same && !again && !p.h.Recheck && !p.dry.audits() && !p.samples(s)
+}
+
+// heldOf returns what is held with a record.
+func (r *run) heldOf(rec *Record) held {
+	b := rec.brief()
+	return held{rec: rec, content: r.keepsContent(b.contentMarks)}
 }
 
 // lookup sets the records of slots and the tasks of their ids. A slot that comes from a
@@ -298,7 +279,7 @@ func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 		return err
 	}
 	for i, s := range slots {
-		s.rec, s.waiting = &records[i], nil
+		s.held = p.heldOf(&records[i])
 	}
 	if !p.hasTasks.Load() {
 		return nil
@@ -329,10 +310,10 @@ func (p *pipe) admit(ctx context.Context, s *slot) error {
 		p.releaseBefore(ctx, s)
 	}
 	p.ledger.enter(s)
-	p.inflight++
+	p.move(s, slotPlanned)
 	switch first := p.flying[s.id()]; {
 	case first == nil:
-	case first.held:
+	case first.state == slotHeld:
 		s = p.replace(first, s)
 	default:
 		first.later = append(first.later, s)
@@ -346,7 +327,7 @@ func (p *pipe) admit(ctx context.Context, s *slot) error {
 // resume notes the checkpoint of a slot. It ignores one inside a snapshot or after a
 // Problem.
 func (p *pipe) resume(s *slot) {
-	if !s.ev.Resume.IsZero() && p.snap == nil && !p.broken && !p.stuck {
+	if !s.ev.Resume.IsZero() && p.snap == nil && !p.broken {
 		p.ledger.resume(s.n, s.ev.Resume)
 	}
 }
@@ -357,27 +338,23 @@ func (p *pipe) takeBack(ctx context.Context) error {
 	committed, conflicted := p.take()
 	var waiting []*slot
 	for _, s := range committed {
-		p.stuck = p.stuck || s.stuck
-		if s.rests && p.snap != nil {
-			p.snap.resting[s.id()] = true
-		}
+		stuck := s.state == slotStuck
+		p.broken = p.broken || stuck
+		p.noteTask(s)
 		p.free(s)
 		if next := p.lastOf(s.later); next != nil {
 			p.flying[s.id()] = next
 			waiting = append(waiting, next)
 		}
-		if !s.stuck { // otherwise it stays in the ledger
+		if !stuck { // otherwise it stays in the ledger
 			s.recycle()
 		}
 	}
 	for _, s := range conflicted {
-		if s.queued {
-			s.queued = false
-			p.gets--
-		}
 		if s.outcome == OutcomeDeleted {
 			p.deletes.Add(-1)
 		}
+		p.move(s, slotPlanned) // what was decided is void
 		s.decision, s.bodies, s.done, s.err = decision{}, nil, nil, nil
 	}
 	again := append(conflicted, waiting...)
@@ -392,10 +369,7 @@ func (p *pipe) takeBack(ctx context.Context) error {
 
 // free removes a finished slot from those in flight.
 func (p *pipe) free(s *slot) {
-	p.inflight--
-	if s.queued {
-		p.gets--
-	}
+	p.move(s, slotFinished)
 	if p.flying[s.id()] == s {
 		delete(p.flying, s.id())
 	}
@@ -430,6 +404,7 @@ func (p *pipe) lastOf(waited []*slot) *slot {
 func (p *pipe) dispatch(ctx context.Context, s *slot) {
 	p.noteBack(s)
 	s.decision = p.decide(s)
+	p.noteTask(s)
 	if p.holdBack(ctx, s) {
 		return
 	}
@@ -450,7 +425,7 @@ func (p *pipe) dispatch(ctx context.Context, s *slot) {
 		p.outcomeOf(ctx, s)
 		if next := p.lastOf(s.later); next != nil {
 			p.flying[s.id()] = next
-			next.rec, next.waiting = s.rec, s.waiting
+			next.held = s.held
 			p.dispatch(ctx, next)
 		}
 		return
@@ -468,6 +443,17 @@ func (p *pipe) finish(ctx context.Context, s *slot) {
 	p.finished <- s
 }
 
+// noteTask notes that a task stays as it is. The snapshot does not end it later, since it
+// lists the id.
+func (p *pipe) noteTask(s *slot) {
+	if s.keepsTask && p.snap != nil {
+		p.snap.tasks[s.id()] = true
+	}
+}
+
+// timeOf returns the time of a slot's event; zero if it lies in the future.
+func (p *pipe) timeOf(s *slot) websync.Datetime { return p.past(s.ev.time()) }
+
 // outcomeOf reports what becomes of a slot.
 func (p *pipe) outcomeOf(ctx context.Context, s *slot) {
 	if p.dry != nil {
@@ -481,7 +467,7 @@ func (p *pipe) outcomeOf(ctx context.Context, s *slot) {
 // says nothing about it.
 func (r *run) endsTask(s *slot) bool {
 	ends := s.outcome == OutcomeUnchanged && s.waiting != nil && !s.waiting.lags()
-	return ends && (!r.twoLists || s.waiting.Kind != TaskGet || s.waiting.At.IsZero() == s.ev.At.IsZero())
+	return ends && (!r.twoLists || s.waiting.Kind != TaskGet || s.waiting.At.IsZero() == s.aim.ev.At.IsZero())
 }
 
 // ref returns the task that ends with the slot; nil if the source has none.
@@ -511,15 +497,14 @@ func (p *pipe) sendToGet(s *slot) {
 		p.finished <- s
 		return
 	}
-	s.queued = true
-	p.gets++
+	p.move(s, slotQueued)
 	p.getting.Add(1)
 	p.queue.push(s)
 }
 
-// control carries out an event that is neither a put nor a deletion. The caller makes
+// carryOut carries out an event that is neither a put nor a deletion. The caller makes
 // sure that nothing is in flight.
-func (p *pipe) control(ctx context.Context, s *slot) error {
+func (p *pipe) carryOut(ctx context.Context, s *slot) error {
 	switch s.ev.Kind {
 	case SnapshotStart:
 		return p.startSnapshot(ctx, s)
@@ -531,7 +516,7 @@ func (p *pipe) control(ctx context.Context, s *slot) error {
 	case Mark:
 		p.skip(s)
 		p.resume(s)
-		close(s.rest)
+		close(s.reached)
 	}
 	return nil
 }
@@ -546,58 +531,57 @@ const maxHeld = 1024
 // a log that repeats an instant. Then the latest time wins, and of equal times the last.
 func (p *pipe) holdBack(ctx context.Context, s *slot) bool {
 	statesNothing := s.outcome == OutcomeUnchanged && s.change == nil && !s.get
-	if s.task != nil || s.alone || s.ask || statesNothing || p.restates(s) {
+	if s.task != nil || s.state == slotAlone || s.ask || statesNothing || s.restates(s.rec) {
 		return false
 	}
-	known := p.believed(s.known())
-	held := s.rec.Known() && !p.timeOf(s).After(known)
+	known := p.past(s.held.time())
+	waits := s.rec.Known() && !p.timeOf(s).After(known)
 	if !s.listed {
-		held = s.outcome != OutcomeHistory && p.timeOf(s).Overlaps(known)
+		waits = s.outcome != OutcomeHistory && p.timeOf(s).Overlaps(known)
 	}
-	if !held {
+	if !waits {
 		return false
 	}
-	if len(p.held) == maxHeld {
+	if len(p.waiting) == maxHeld {
 		p.release(ctx)
 	}
-	s.held = true
-	p.held = append(p.held, s)
-	p.inflight--
+	p.move(s, slotHeld)
+	p.waiting = append(p.waiting, s)
 	return true
 }
 
 // release decides about the slot that has been held back longest.
 func (p *pipe) release(ctx context.Context) {
-	s := p.held[0]
-	p.unhold(s)
-	s.alone = true
+	s := p.waiting[0]
+	p.unhold(s, slotAlone)
 	p.dispatch(ctx, s)
 }
 
 // unhold removes a slot from those that are held back.
-func (p *pipe) unhold(s *slot) {
-	p.held = slices.Delete(p.held, slices.Index(p.held, s), slices.Index(p.held, s)+1)
-	s.held = false
-	p.inflight++
+func (p *pipe) unhold(s *slot, to slotState) {
+	i := slices.Index(p.waiting, s)
+	p.waiting = slices.Delete(p.waiting, i, i+1)
+	p.move(s, to)
 }
 
 // releaseBefore decides about the slots of a log that were held back and have an earlier
 // time than s.
 func (p *pipe) releaseBefore(ctx context.Context, s *slot) {
-	for p.snap == nil && len(p.held) > 0 && p.timeOf(p.held[0]).Before(p.timeOf(s)) {
+	for p.snap == nil && len(p.waiting) > 0 && p.timeOf(p.waiting[0]).Before(p.timeOf(s)) {
 		p.release(ctx)
 	}
 }
 
-// drain decides about all slots that are held back. Control is the event that comes next;
-// it is nil at the end of the listing.
-func (p *pipe) drain(ctx context.Context, control *slot) {
-	if control != nil && control.ev.Kind == SnapshotEnd && p.snap != nil {
-		p.conclude(&control.ev)
+// drain decides about all slots that are held back: the control event comes next, or the
+// end of the listing.
+func (p *pipe) drain(ctx context.Context) error {
+	if p.control != nil && p.control.ev.Kind == SnapshotEnd && p.snap != nil {
+		p.conclude(&p.control.ev)
 	}
-	for len(p.held) > 0 {
+	for len(p.waiting) > 0 {
 		p.release(ctx)
 	}
+	return p.dry.commit(ctx, p)
 }
 
 // yieldsTo reports whether a slot is history because of an earlier one of its id: its
@@ -609,7 +593,7 @@ func (p *pipe) yieldsTo(s, earlier *slot) bool {
 // replace returns the slot that wins of two slots of one id: s, unless it yields to
 // first, which was held back.
 func (p *pipe) replace(first, s *slot) *slot {
-	p.unhold(first)
+	p.unhold(first, slotPlanned)
 	s.listed = s.ev.Kind == Put && (s.listed || first.listed)
 	win, lost := s, first
 	if p.yieldsTo(s, first) {
@@ -622,6 +606,6 @@ func (p *pipe) replace(first, s *slot) *slot {
 // supersede finishes a slot as history: another slot of its id wins.
 func (p *pipe) supersede(s *slot) {
 	p.ledger.leave(s)
-	p.inflight--
+	p.move(s, slotFinished)
 	p.outcome(s.id(), OutcomeHistory, nil)
 }

@@ -46,10 +46,12 @@ type brief struct {
 	Stated    Stated
 	Early     bool
 
-	// HasContent is set if there is a Body with the name websync.ContentName, and
-	// KeepsContent if it has a Key.
-	HasContent, KeepsContent bool
+	contentMarks
 }
+
+// contentMarks are what a Catalog keeps of the content of a record. HasContent is set if
+// there is a Body with the name websync.ContentName, and KeepsContent if it has a Key.
+type contentMarks struct{ HasContent, KeepsContent bool }
 
 // Live reports whether b is of a record that is not a tombstone.
 func (b *brief) Live() bool { return b.ID != "" && b.Kind != websync.Deleted }
@@ -58,7 +60,7 @@ func (b *brief) Live() bool { return b.ID != "" && b.Kind != websync.Deleted }
 func (r *Record) brief() brief {
 	content, ok := r.Body(websync.ContentName)
 	return brief{ID: r.Resource.ID, Seq: r.Seq, Born: r.Born, Kind: r.Kind, Stated: r.Stated, Early: r.Early,
-		HasContent: ok, KeepsContent: !content.Key.IsZero()}
+		contentMarks: contentMarks{HasContent: ok, KeepsContent: !content.Key.IsZero()}}
 }
 
 // Stated is what the engine compares with a source's next description of a resource.

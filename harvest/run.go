@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -132,23 +133,30 @@ func parseDate(text string) time.Time {
 	return d.UTC().Time()
 }
 
-// believed returns t, or the zero Datetime if t lies in the future.
-func (r *run) believed(t websync.Datetime) websync.Datetime {
+// past returns t, or the zero Datetime if t lies in the future.
+func (r *run) past(t websync.Datetime) websync.Datetime {
 	if r.isFuture(t) {
 		return websync.Datetime{}
 	}
 	return t
 }
 
-// isFuture reports whether a stated time is more than a day later than the publisher's
-// clock. If no answer had a Date, a full pass compares it with the local clock; any other
-// run returns false.
-func (r *run) isFuture(t websync.Datetime) bool {
+// isFuture reports whether a stated time lies in the future.
+func (r *run) isFuture(t websync.Datetime) bool { return isAfter(t, r.latest()) }
+
+// latest returns the latest time that does not lie in the future, in seconds since 1970:
+// a day later than the publisher's clock. If no answer had a Date, a full pass takes the
+// local clock; for any other run no time lies in the future.
+func (r *run) latest() int64 {
 	now := r.date.Load()
-	if now == 0 && r.isFull() {
+	switch {
+	case now != 0:
+	case r.isFull():
 		now = r.report.Started.Unix()
+	default:
+		return math.MaxInt64
 	}
-	return now != 0 && !t.IsZero() && t.UTC().Time().Unix() > now+24*60*60
+	return now + 24*60*60
 }
 
 func (r *run) newBody(ctx context.Context) (pendingBody, error) {
@@ -280,14 +288,8 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	req = &sent
 	began := time.Now()
 	resp, err := c.run.h.Fetcher.Fetch(ctx, req)
-	if err == nil && resp == nil {
-		err = fmt.Errorf("the Fetcher, a %T, returned neither a Response nor an error", c.run.h.Fetcher)
-	}
-	if err == nil && resp.Body == nil && !resp.NotModified {
-		err = fmt.Errorf("the Fetcher, a %T, returned a Response without a Body", c.run.h.Fetcher)
-	}
-	if err == nil && resp.NotModified && req.Validator.IsZero() {
-		err = fmt.Errorf("the Fetcher, a %T, returned NotModified for a Request without a Validator", c.run.h.Fetcher)
+	if wrong := breach(req, resp); err == nil && wrong != "" {
+		err = fmt.Errorf("the Fetcher, a %T, returned %s", c.run.h.Fetcher, wrong)
 	}
 	if err == nil && resp.NotModified {
 		// that of the bytes which are held, whatever the answer has (RFC 9111 §4.3.4)
@@ -303,6 +305,20 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	c.run.noteAlone(err, c.list)
 	c.watch(ctx, req, resp, status, began, err)
 	return resp, err
+}
+
+// breach returns how an answer without an error breaks the contract of a Fetcher; "" if
+// it does not.
+func breach(req *Request, resp *Response) string {
+	switch {
+	case resp == nil:
+		return "neither a Response nor an error"
+	case resp.Body == nil && !resp.NotModified:
+		return "a Response without a Body"
+	case resp.NotModified && req.Validator.IsZero():
+		return "NotModified for a Request without a Validator"
+	}
+	return ""
 }
 
 // watch counts the bytes of the answer and reports the request: at once if its body is

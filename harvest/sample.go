@@ -79,6 +79,15 @@ type sample struct {
 	all    atomic.Bool // all are asked for
 }
 
+// A sampling is how a resource of a sample is asked for.
+type sampling uint8
+
+const (
+	sampledOther   sampling = iota // its answer does not count for the belief
+	sampledTypical                 // it does
+	sampledFresh                   // it does, and is asked for without a Validator
+)
+
 // sampleSize returns how many of n resources are asked for, or of a few all.
 func sampleSize(setting int, n int64) int64 {
 	if setting < 0 {
@@ -130,9 +139,13 @@ func (p *pipe) samples(s *slot) bool {
 		return false
 	}
 	s.sample = c
-	s.typical = chosen || c.before.isLost()
+	if chosen || c.before.isLost() {
+		s.sampled = sampledTypical
+	}
 	if chosen {
-		s.fresh = rand.IntN(freshShare) == 0
+		if rand.IntN(freshShare) == 0 {
+			s.sampled = sampledFresh
+		}
 		c.need--
 	}
 	return true
@@ -148,16 +161,16 @@ func (p *pipe) compare(s *slot) {
 	r := p.report
 	r.mu.Lock()
 	kind := &r.Rechecked.Times
-	if s.ev.identifies() {
+	if s.aim.ev.identifies() {
 		kind = &r.Rechecked.Digests
 	}
 	kind.add(wrong)
 	for _, v := range next.Validators {
-		if s.fresh && v == s.rec.Validator(v.URL) {
+		if s.sampled == sampledFresh && v == s.rec.Validator(v.URL) {
 			r.Rechecked.Validators.add(wrong)
 		}
 	}
-	if s.typical {
+	if s.sampled != sampledOther {
 		s.sample.now.add(wrong)
 	}
 	now := s.sample.now

@@ -77,10 +77,10 @@ func (t *seenTable) find(h uint64) (*seenSlot, seenSlot) {
 // time: one after the other each takes as long as hashing its id.
 func (t *seenTable) load(batch []*slot) {
 	for _, s := range batch {
-		s.hash = t.hash(s.id())
+		s.tableHash = t.hash(s.id())
 	}
 	for _, s := range batch {
-		i, _ := bits.Mul64(s.hash, uint64(len(t.slots)))
+		i, _ := bits.Mul64(s.tableHash, uint64(len(t.slots)))
 		t.loaded ^= t.slots[i]
 	}
 }
@@ -152,11 +152,11 @@ func (t *seenTable) seen(id string) bool {
 
 // state returns stateOf for the record that an event leads to; 0 if equal events do not
 // mean equal bytes.
-func (t *seenTable) state(ev *Event, stated uint64, content bool) uint32 {
-	if !ev.isConclusive() {
+func (t *seenTable) state(st *statement) uint32 {
+	if !st.ev.isConclusive() {
 		return 0
 	}
-	return t.stateOf(t.key.state(stated, cmp.Or(ev.Listed, ev.Resource.Modified)), content)
+	return t.stateOf(t.key.state(st.hash, cmp.Or(st.ev.Listed, st.ev.Resource.Modified)), st.content)
 }
 
 // stateOf returns a hash without seenBit of the State of a recordPrint; 0 if the record

@@ -5,45 +5,63 @@ import "sync"
 // A slot is one event on its way through the stages. Each field is written by one stage
 // and read by later ones.
 type slot struct {
-	n    int64 // position in the listing, from 1
-	ev   Event
-	task *Task         // the event comes from this task; if nil, from the Source
-	rest chan struct{} // of a Mark: closed when everything before it is finished
+	n int64 // position in the listing, from 1
+	statement
+	reached chan struct{} // of a Mark: closed when everything before it is finished
 
 	// plan
-	stated uint64  // fingerprint of the description
-	hash   uint64  // of the id, in the table of the snapshot
-	listed bool    // its snapshot lists the id for the first time
-	rec    *Record // the record when it was planned
-	// unknown: it is certain that there was neither a record nor a task
-	unknown bool
-	// waiting is the task that the Store has for the id. It is nil if there is none, or
-	// if the slot itself comes from a task.
-	waiting *Task
+	state     slotState
+	tableHash uint64 // of the id, in the table of the snapshot
+	held
 	sample  *sample // it seems unchanged and is asked for as one of these
-	typical bool    // then: its answer counts for the belief
-	fresh   bool    // and it is asked for without a Validator
-	ask     bool    // ask for the bytes, whatever is held
-	held    bool    // it is held back: another event of its id may come
-	alone   bool    // it was held back, and no other event of its id came
-	ended   bool    // a later event has ended or replaced its task
-	queued  bool    // for get
+	sampled sampling
 	later   []*slot // later events of the same id, oldest first
+	// aim is what is carried out: what the event states, or the state of the task that it
+	// means.
+	aim *statement
 
 	// plan or get
 	decision
 	bodies []pendingBody
 	done   *taskRef // the task that is carried out or ended
 	err    error    // of a failure
-	rests  bool     // the task of its id stays as it is
-	stuck  bool     // it failed and cannot be tried again: no checkpoint passes it
 
 	// commit
-	batched    bool
-	prev, next *slot // in the ledger
+	ledgerEntry
+}
+
+// A slotState is where a slot is. It begins as slotNew. Planner.move makes all changes
+// but one: get makes slotStuck of slotQueued.
+type slotState uint8
+
+const (
+	slotNew      slotState = iota
+	slotPlanned            // it is decided about, or waits for an earlier slot of its id
+	slotHeld               // held back: another event of its id may come
+	slotAlone              // it was held back, and no other event of its id came
+	slotQueued             // for get
+	slotStuck              // get has failed, and can't be tried again: no checkpoint passes it
+	slotFinished           // plan has it back, or it lost to another slot of its id
+)
+
+// slotCounts has how many slots in flight, and for get, a slot of each state is.
+var slotCounts = [...]struct{ inflight, gets int }{
+	slotPlanned: {1, 0}, slotAlone: {1, 0}, slotQueued: {1, 1}, slotStuck: {1, 1}, slotFinished: {},
+}
+
+// move changes the state of a slot, and the counts of plan with it.
+func (p *planner) move(s *slot, to slotState) {
+	was, is := slotCounts[s.state], slotCounts[to]
+	p.inflight += is.inflight - was.inflight
+	p.gets += is.gets - was.gets
+	s.state = to
 }
 
 func (s *slot) id() string { return s.ev.Resource.ID }
+
+// meansTask reports whether the event means the state of the task of its id, once that is
+// decided.
+func (s *slot) meansTask() bool { return s.aim != &s.statement }
 
 var slots = sync.Pool{New: func() any { return new(slot) }}
 
@@ -51,6 +69,12 @@ var slots = sync.Pool{New: func() any { return new(slot) }}
 func (s *slot) recycle() {
 	*s = slot{}
 	slots.Put(s)
+}
+
+// A ledgerEntry is the place of a slot in the ledger.
+type ledgerEntry struct {
+	batched    bool // it is in the present batch
+	prev, next *slot
 }
 
 // A ledger holds the unfinished slots in the order of the listing. It finds the

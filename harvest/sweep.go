@@ -19,8 +19,8 @@ type snapshot struct {
 	table    *seenTable
 	sample   *sample // nil: none
 
-	resting map[string]bool // listed ids whose tasks stay as they are
-	back    map[int64]bool  // times of records of which it states earlier ones, in nanoseconds since 1970
+	tasks map[string]bool // listed ids whose tasks stay as they are
+	back  map[int64]bool  // times of records of which it states earlier ones, in nanoseconds since 1970
 
 	latest websync.Datetime // the latest time of its entries, if that is after its At
 	note   listingNote      // of this listing
@@ -38,7 +38,7 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 	if err != nil {
 		return &StoreError{err}
 	}
-	snap := &snapshot{last: head.Last, followed: s.ev.Followed, resting: map[string]bool{}, back: map[int64]bool{}}
+	snap := &snapshot{last: head.Last, followed: s.ev.Followed, tasks: map[string]bool{}, back: map[int64]bool{}}
 	if err := snap.describes(ctx, p, s.ev.At); err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled boo
 		if err != nil {
 			return false, &StoreError{err}
 		}
-		if !snap.table.add(f.ID, snap.table.stateOf(f.State, p.keeps(f.HasContent, f.KeepsContent))) {
+		if !snap.table.add(f.ID, snap.table.stateOf(f.State, p.keepsContent(f.contentMarks))) {
 			return false, nil
 		}
 		snap.live++
@@ -93,7 +93,7 @@ func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 	}
 	p.skip(s)
 	w := &sweeper{pipe: p, snap: snap, documents: p.docs.take(), end: &s.ev, batch: newBatch(p.key)}
-	if (s.ev.Complete || s.ev.Whole) && !p.broken && !p.stuck {
+	if (s.ev.Complete || s.ev.Whole) && !p.broken {
 		began := time.Now()
 		if err := w.sweep(ctx); err != nil {
 			return err
@@ -174,7 +174,7 @@ func (w *sweeper) sweepRecords(ctx context.Context) error {
 // which was there before it began and has not changed after the moment it describes. A
 // record is not gone if a task that the snapshot does not end has a later state of it.
 func (w *sweeper) isGone(rec *brief, waiting *Task) bool {
-	return rec.Live() && rec.Seq <= w.snap.last && !w.snap.stands(w.believed(rec.Stated.time())) && !w.snap.table.seen(rec.ID) &&
+	return rec.Live() && rec.Seq <= w.snap.last && !w.snap.stands(w.past(rec.Stated.time())) && !w.snap.table.seen(rec.ID) &&
 		(waiting == nil || waiting.Kind == TaskWithheld || waiting.lags() || w.ends(w.snap, waiting))
 }
 
@@ -320,10 +320,10 @@ func (w *sweeper) endTasks(ctx context.Context, tasks []Task) error {
 // run has stored it, the snapshot does not list its id, and its change is before the
 // snapshot's moment.
 func (r *run) ends(s *snapshot, t *Task) bool {
-	if t.Kind != TaskGet || t.Run == r.id || s.table.seen(t.Resource.ID) || s.resting[t.Resource.ID] {
+	if t.Kind != TaskGet || t.Run == r.id || s.table.seen(t.Resource.ID) || s.tasks[t.Resource.ID] {
 		return false
 	}
-	return !notBefore(r.believed(t.time()), s.moment())
+	return !notBefore(r.past(t.time()), s.moment())
 }
 
 func (w *sweeper) flushFull(ctx context.Context) error {

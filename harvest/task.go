@@ -65,26 +65,21 @@ func (s *slot) earlier() Task {
 	return Task{}
 }
 
-// rests reports whether the task that an event means stays as it is: it is parked, or not
+// waits reports whether the task that an event means stays as it is: it is parked, or not
 // due yet. With Recheck, or if the event brings the bytes, it is tried nevertheless.
-func (p *pipe) rests(s *slot) bool {
-	t := s.waiting
-	return !p.h.Recheck && s.ev.Open == nil && (t.Parked || t.Due.After(p.report.Started))
+func (p *pipe) waits(t *Task, ev *Event) bool {
+	return !p.h.Recheck && ev.Open == nil && (t.Parked || t.Due.After(p.report.Started))
 }
 
-// rest leaves a task as it is, except for its hint. The snapshot does not end it later,
-// since it lists the id.
-func (p *pipe) rest(s *slot) decision {
-	if p.snap != nil {
-		p.snap.resting[s.id()] = true
-	}
-	d := decision{outcome: OutcomeDeferred}
-	if s.waiting.isGone() {
+// keepTask leaves a task as it is, except for its hint.
+func keepTask(t *Task, ev *Event) decision {
+	d := decision{outcome: OutcomeDeferred, keepsTask: true}
+	if t.isGone() {
 		d.outcome = OutcomeGone
 	}
-	if !bytes.Equal(s.waiting.Hint, s.ev.Hint) {
-		hinted := *s.waiting
-		hinted.Hint = s.ev.Hint
+	if !bytes.Equal(t.Hint, ev.Hint) {
+		hinted := *t
+		hinted.Hint = ev.Hint
 		d.todo = &hinted
 	}
 	return d
@@ -116,23 +111,11 @@ const maxLag = 30 * 24 * time.Hour
 // change that the event states; nil if it is not needed. Each wait is half as long as the
 // time that has passed since then.
 func (p *pipe) lagging(s *slot, next *Record) *Task {
-	stated, held := next.Stated.time(), s.rec.Stated.time()
-	if p.twoLists {
-		stated, held = p.times(s)
-	}
-	var before *Task // the one that has asked so far
-	for _, t := range []*Task{s.task, s.waiting} {
-		if t != nil && t.lags() {
-			before = t
-		}
-	}
-	announced := !stated.IsZero() && !held.IsZero() && !stated.Overlaps(held)
-	if p.twoLists && s.rec.Stated.At == s.rec.Stated.Modified { // held may be of the other list
-		announced = announced && !mayMeanElsewhere(stated, held)
-	}
-	if p.h.Sample < 0 || !s.rec.Live() || s.ev.identifies() || s.ev.Open != nil || len(next.Bodies) == 0 {
+	if p.h.Sample < 0 || !s.rec.Live() || s.aim.ev.identifies() || s.ev.Open != nil || len(next.Bodies) == 0 {
 		return nil
 	}
+	before := s.lagged()
+	announced := p.announces(s, next)
 	same := slices.EqualFunc(s.rec.Bodies, next.Bodies, sameBytes)
 	switch {
 	case same && (announced || before != nil):
@@ -157,6 +140,31 @@ func (p *pipe) lagging(s *slot, next *Record) *Task {
 	return t
 }
 
+// lagged returns the task that has asked so far for bytes that are those of before a
+// change; nil if there is none.
+func (s *slot) lagged() *Task {
+	for _, t := range []*Task{s.waiting, s.task} {
+		if t != nil && t.lags() {
+			return t
+		}
+	}
+	return nil
+}
+
+// announces reports whether the next state of a record is of another time than the last
+// one.
+func (p *pipe) announces(s *slot, next *Record) bool {
+	stated, held := next.Stated.time(), s.rec.Stated.time()
+	if p.twoLists {
+		stated, held = s.aim.times(s.rec)
+	}
+	if stated.IsZero() || held.IsZero() || stated.Overlaps(held) {
+		return false
+	}
+	mayBeOfOther := p.twoLists && s.rec.Stated.At == s.rec.Stated.Modified
+	return !mayBeOfOther || !mayMeanElsewhere(stated, held)
+}
+
 // time returns the time of the change that a task stands for; zero if it is not stated.
 func (t *Task) time() websync.Datetime { return cmp.Or(t.At, t.Resource.Modified) }
 
@@ -168,8 +176,8 @@ func (t *Task) event() Event {
 // newTask returns the task to get what s states. Its Base is the number of the record
 // that s was compared with.
 func (r *run) newTask(s *slot) *Task {
-	was := s.earlier()
-	return &Task{Source: r.key, Kind: TaskGet, Resource: s.ev.Resource, At: s.ev.At, Tag: s.ev.Tag, Hint: s.ev.Hint, Base: s.rec.Seq, Run: r.id,
+	ev, was := &s.aim.ev, s.earlier()
+	return &Task{Source: r.key, Kind: TaskGet, Resource: ev.Resource, At: ev.At, Tag: ev.Tag, Hint: ev.Hint, Base: s.rec.Seq, Run: r.id,
 		Attempts: was.Attempts, Gone: was.Gone}
 }
 

@@ -2,6 +2,7 @@ package harvest_test
 
 import (
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -52,6 +53,43 @@ func TestEventMeetsTask(t *testing.T) {
 			rec := w.record("a")
 			require.Equal(t, test.live, rec.Live())
 		})
+	}
+}
+
+// TestConflictOfAnEventThatMeansTheTask has a worker carry out the task while a run that
+// listed its state again gets the same bytes: the event is judged again as it was stated,
+// against the record that the worker has left.
+func TestConflictOfAnEventThatMeansTheTask(t *testing.T) {
+	ten, all := date(t, "2026-01-02T10:00:00Z"), date(t, "2026-01-02")
+	for name, listed := range map[string]harvest.Event{
+		"the same": titled("a", ten, "a title"), "less of it": put("a", ten), "less of it, and a date": put("a", all),
+	} {
+		for kind, again := range map[string]harvest.Source{"snapshot": snapshot(listed), "log": harvest.Of(src, listed)} {
+			t.Run(name+"/"+kind, func(t *testing.T) {
+				if kind == "log" && listed.Resource.Modified == all {
+					t.Skip("its stated time is older")
+				}
+				w := newWorld(t)
+				w.page("a")
+				w.list(harvest.Of(src, titled("a", ten, "a title")))
+				worker := w.h
+				var worked atomic.Bool
+				w.site.before = func(string) {
+					if worked.CompareAndSwap(false, true) {
+						w.done(worker.Work(w.Context(), harvest.Of(src)))
+					}
+				}
+				r := w.run(again)
+				require.Len(t, w.site.requests, 2)
+				require.EqualValues(t, []int64{0, 1}, []int64{r.Created, r.Unchanged})
+				require.Equal(t, []string{"created a"}, w.log())
+				rec := w.record("a")
+				require.Equal(t, "a title", rec.Resource.Title)
+				require.Equal(t, ten, rec.Stated.Modified)
+				require.Empty(t, w.tasks())
+				w.steady(again)
+			})
+		}
 	}
 }
 

@@ -139,7 +139,7 @@ func (r *run) work(ctx context.Context) error {
 			}
 			for i := range tasks {
 				n++
-				if err := give(&slot{n: n, ev: tasks[i].event(), task: &tasks[i]}); err != nil {
+				if err := give(&slot{n: n, statement: statement{ev: tasks[i].event(), task: &tasks[i]}}); err != nil {
 					return err
 				}
 			}
