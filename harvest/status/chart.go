@@ -23,8 +23,8 @@ type countClass struct{ class, name string }
 
 // statusClasses are the classes of requests.
 var statusClasses = [numStatuses]countClass{
-	{"ok", "success (2xx)"}, {"same", "not modified, redirect (3xx)"}, {"refused", "refused (4xx)"}, {"broken", "server's fault (5xx)"},
-	{"silent", "no answer"},
+	{"ok", "success (2xx)"}, {"same", "not modified, redirect (3xx)"}, {"refused", "refused (4xx)"},
+	{"broken", "server's fault (5xx)"}, {"silent", "no answer"},
 }
 
 // statusClass returns the class of a status.
@@ -45,7 +45,8 @@ func statusClass(status int) int {
 // statusMeanings are what common statuses mean.
 var statusMeanings = map[int]string{
 	401: "credentials are missing", 403: "forbidden", 404: "not found", 408: "timeout", 410: "gone", 429: "too many requests",
-	451: "not available for legal reasons", 500: "internal error", 502: "bad gateway", 503: "not available now", 504: "gateway timeout",
+	451: "not available for legal reasons",
+	500: "internal error", 502: "bad gateway", 503: "not available now", 504: "gateway timeout",
 }
 
 // statusName returns a status with what it means; 0 is no answer.
@@ -88,7 +89,9 @@ const leastLength = 12
 // stack returns a chart of n bars with the values of each, one for each class, and the
 // highest bar; that is 0 if there is nothing to draw. Name names a bar, and text writes a
 // value.
-func stack(n int, classes []countClass, values func(int) []int64, name func(int) string, text func(int64) string) (c chart, most int64) {
+func stack(
+	n int, classes []countClass, values func(int) []int64, name func(int) string, text func(int64) string,
+) (c chart, most int64) {
 	for i := range n {
 		most = max(most, sum(values(i)))
 	}

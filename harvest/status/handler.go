@@ -51,12 +51,15 @@ func newAnswer(mediaType string, body []byte) answer {
 	return answer{mediaType, `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`, body}
 }
 
+// contentPolicy lets a page load nothing.
+const contentPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
 // ServeHTTP answers GET and HEAD for the paths "/" and "/status.json".
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Referrer-Policy", "no-referrer")
-	header.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	header.Set("Content-Security-Policy", contentPolicy)
 	header.Set("Cache-Control", "private, no-cache")
 	switch {
 	case r.URL.Path != "/" && r.URL.Path != "/status.json":

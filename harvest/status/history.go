@@ -143,25 +143,24 @@ func (h *Host) total() (n int64) {
 	return n
 }
 
-func (h *Hour) total() (n int64) {
-	for _, m := range h.Requests {
-		n += m
-	}
-	return n
-}
+func (h *Hour) total() int64 { return sum(h.Requests[:]) }
 
 // forget drops what is too old, and what other clocks stated that are far ahead.
 func (h *history) forget(now time.Time) {
 	first, last := now.Add(-maxHours*time.Hour), now.Add(24*time.Hour)
+	isOld := func(x Hour) bool { return !x.Start.After(first) || x.Start.After(last) }
 	for i := range h.Hosts {
-		h.Hosts[i].Hours = slices.DeleteFunc(h.Hosts[i].Hours, func(x Hour) bool { return !x.Start.After(first) || x.Start.After(last) })
+		h.Hosts[i].Hours = slices.DeleteFunc(h.Hosts[i].Hours, isOld)
 	}
 	h.Hosts = slices.DeleteFunc(h.Hosts, func(x Host) bool { return len(x.Hours) == 0 })
 	oldest, newest := dateOf(now.AddDate(0, 0, 1-maxDays)), dateOf(last)
 	h.Days = slices.DeleteFunc(h.Days, func(x Day) bool { return x.Date < oldest || x.Date > newest })
 	maps.DeleteFunc(h.Going, func(_ string, g Going) bool { return now.Sub(g.Seen) > 24*time.Hour })
-	for len(h.Going) > maxGoing {
-		delete(h.Going, slices.MinFunc(slices.Collect(maps.Keys(h.Going)), func(a, b string) int { return h.Going[a].Seen.Compare(h.Going[b].Seen) }))
+	if len(h.Going) > maxGoing {
+		names := slices.SortedFunc(maps.Keys(h.Going), func(a, b string) int { return h.Going[b].Seen.Compare(h.Going[a].Seen) })
+		for _, name := range names[maxGoing:] {
+			delete(h.Going, name)
+		}
 	}
 }
 

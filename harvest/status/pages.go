@@ -98,7 +98,8 @@ type statusView struct{ Class, Name, Requests, Share string }
 
 // newStatusView returns the view of the requests with a status, of so many in all.
 func newStatusView(c StatusCount, all int64) statusView {
-	return statusView{statusClasses[statusClass(c.Status)].class, statusName(c.Status), page.Number(c.Requests), shareText(c.Requests, all)}
+	class := statusClasses[statusClass(c.Status)].class
+	return statusView{class, statusName(c.Status), page.Number(c.Requests), shareText(c.Requests, all)}
 }
 
 // shareText returns how many per cent of total n are.

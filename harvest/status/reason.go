@@ -42,7 +42,8 @@ func statusAdvice(status int) string {
 	case 401, 402, 403, 407, 451:
 		return "The server refuses: it wants credentials, or does not want this program. Ask the publisher."
 	case 404, 410:
-		return "The publisher lists what its server does not have. The next runs find out whether it stays so; tell the publisher."
+		return "The publisher lists what its server does not have. " +
+			"The next runs find out whether it stays so; tell the publisher."
 	case 408, 425, 429, 503:
 		return "The server is busy. Run again later, with fewer requests a second."
 	}

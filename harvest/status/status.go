@@ -95,7 +95,8 @@ func (h *Handler) Status(ctx context.Context) (*Status, error) {
 	}
 	s := &Status{
 		Sources: []Source{}, Days: []Day{}, Hosts: []Host{},
-		Title: cmp.Or(page.Shown(h.Title), "Harvest status"), Time: now, Live: head.Total(), Generation: head.Generation, Last: head.Last, LastTime: head.LastTime,
+		Title: cmp.Or(page.Shown(h.Title), "Harvest status"), Time: now,
+		Live: head.Total(), Generation: head.Generation, Last: head.Last, LastTime: head.LastTime,
 	}
 	due := map[string]time.Time{}
 	if h.Due != nil {
@@ -150,7 +151,9 @@ func (b *builder) add(ctx context.Context, key string, live int64, next time.Tim
 	}
 	h := parse[history](data)
 	h.forget(b.Time)
-	src := Source{Name: page.Shown(key), Live: live, Latest: h.Latest, Next: next.UTC(), Runs: append([]Run{}, h.Runs...), Going: []Going{}}
+	src := Source{
+		Name: page.Shown(key), Live: live, Latest: h.Latest, Next: next.UTC(), Runs: append([]Run{}, h.Runs...), Going: []Going{},
+	}
 	slices.Reverse(src.Runs)
 	for _, g := range h.Going {
 		src.Going = append(src.Going, g)
@@ -192,8 +195,7 @@ func (b *builder) countTasks(ctx context.Context, key string, src *Source) error
 		b.explain(&t, src.Tasks.count(&t))
 	}
 	if src.AtLeast && len(src.Runs) > 0 {
-		after := src.Runs[0].Left
-		src.Tasks.atLeast(after)
+		src.Tasks.atLeast(src.Runs[0].Left)
 	}
 	b.Tasks.Waiting += src.Tasks.Waiting
 	b.Tasks.Parked += src.Tasks.Parked
@@ -224,8 +226,8 @@ func (c *Tasks) count(t *harvest.Task) string {
 }
 
 func (c *Tasks) atLeast(o Tasks) {
-	c.Waiting, c.Parked, c.Gone, c.Withheld = max(c.Waiting, o.Waiting), max(c.Parked, o.Parked), max(c.Gone, o.Gone), max(c.Withheld, o.Withheld)
-	c.Lagging = max(c.Lagging, o.Lagging)
+	c.Waiting, c.Parked, c.Gone = max(c.Waiting, o.Waiting), max(c.Parked, o.Parked), max(c.Gone, o.Gone)
+	c.Withheld, c.Lagging = max(c.Withheld, o.Withheld), max(c.Lagging, o.Lagging)
 }
 
 // explain counts a task by its reason.
@@ -279,10 +281,8 @@ func (s *Source) judge(now time.Time) {
 	}
 }
 
-// urgency is greater for a source that needs attention more.
-func (s *Source) urgency() int {
-	return map[string]int{fail: 3, warn: 2, none: 1}[s.Class]
-}
+// urgency is greater for a class of sources that need attention more.
+var urgency = map[string]int{fail: 3, warn: 2, none: 1}
 
 // finish sums up and orders what was added.
 func (b *builder) finish() {
@@ -291,7 +291,9 @@ func (b *builder) finish() {
 		by[b.Sources[i].Class]++
 	}
 	b.Verdict, b.State = sumUp(by)
-	slices.SortStableFunc(b.Sources, func(x, y Source) int { return cmp.Or(y.urgency()-x.urgency(), cmp.Compare(x.Name, y.Name)) })
+	slices.SortStableFunc(b.Sources, func(x, y Source) int {
+		return cmp.Or(cmp.Compare(urgency[y.Class], urgency[x.Class]), cmp.Compare(x.Name, y.Name))
+	})
 	shown := min(len(b.Sources), maxShown)
 	b.More = int64(len(b.Sources) - shown)
 	b.Sources = b.Sources[:shown]
@@ -305,7 +307,9 @@ func (b *builder) finish() {
 	})
 	b.Reasons = b.Reasons[:min(len(b.Reasons), maxGroups)]
 
-	slices.SortFunc(b.Hosts, func(x, y Host) int { return cmp.Or(cmp.Compare(y.total(), x.total()), cmp.Compare(x.Name, y.Name)) })
+	slices.SortFunc(b.Hosts, func(x, y Host) int {
+		return cmp.Or(cmp.Compare(y.total(), x.total()), cmp.Compare(x.Name, y.Name))
+	})
 	b.Hosts = b.Hosts[:min(len(b.Hosts), maxHostsShown)]
 
 	counts := map[int]int64{}

@@ -151,13 +151,14 @@ func (s *Status) changes() chart {
 	return c
 }
 
+const day = 24 * time.Hour
+
 // lagScale has the ticks of the logarithmic scale of lags.
 var lagScale = []struct {
 	lag  time.Duration
 	name string
 }{
-	{time.Minute, "1 min"}, {time.Hour, "1 h"}, {24 * time.Hour, "1 d"}, {30 * 24 * time.Hour, "30 d"}, {365 * 24 * time.Hour, "1 y"},
-	{3650 * 24 * time.Hour, "10 y"},
+	{time.Minute, "1 min"}, {time.Hour, "1 h"}, {day, "1 d"}, {30 * day, "30 d"}, {365 * day, "1 y"}, {3650 * day, "10 y"},
 }
 
 // lags makes the picture of the lags, the greatest first.
@@ -222,7 +223,8 @@ func (v *view) timeline() {
 		}
 		for _, g := range s.Going {
 			if c, ok := v.span(g.Started, g.Seen, from); ok {
-				c.Class, c.Text = "later", fmt.Sprintf("%s to %s: %s listed", clock(g.Started), clock(g.Seen), page.Number(g.Listed))
+				c.Class = "later"
+				c.Text = fmt.Sprintf("%s to %s: %s listed", clock(g.Started), clock(g.Seen), page.Number(g.Listed))
 				r.Cells = append(r.Cells, c)
 			}
 		}
@@ -233,7 +235,8 @@ func (v *view) timeline() {
 			v.MoreRows++
 			continue
 		}
-		r.Label = page.Plural(int64(len(r.Cells)), "run or row of runs", "runs or rows of runs") + " in 24 hours; the last is " + string(s.State)
+		r.Label = page.Plural(int64(len(r.Cells)), "run or row of runs", "runs or rows of runs") +
+			" in 24 hours; the last is " + string(s.State)
 		v.Timeline = append(v.Timeline, r)
 	}
 }

@@ -185,12 +185,7 @@ func (h *host) add(o *host) {
 func (h *host) weight() int64 { return int64(h.total) }
 
 // count returns the number of requests.
-func (h *host) count() (n int64) {
-	for _, m := range h.requests {
-		n += m
-	}
-	return n
-}
+func (h *host) count() int64 { return sum(h.requests[:]) }
 
 // mean returns the mean duration.
 func (h *host) mean() time.Duration {

@@ -195,12 +195,6 @@ func TestTimeline(t *testing.T) {
 	for i, w := range widths[1:] {
 		assert.Zero(t, w%widths[i], "each is a multiple of the one before")
 	}
-	sum := func(all []int64) (total int64) {
-		for _, n := range all {
-			total += n
-		}
-		return total
-	}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	var l timeline
 	l.at(start)

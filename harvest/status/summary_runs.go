@@ -67,11 +67,13 @@ func (s *Summary) aboutTasks(r *harvest.Report) (steps []step) {
 		steps = append(steps, step{text, approve, "accepts them."})
 	}
 	if n := r.Left.Withheld; n > 0 {
-		text := "Look at " + page.Plural(n, "resource", "resources") + " that the source no longer lists. If it is right that they go,"
+		text := "Look at " + page.Plural(n, "resource", "resources") +
+			" that the source no longer lists. If it is right that they go,"
 		steps = append(steps, step{text, approve, "deletes them."})
 	}
 	if n := r.Left.Parked; n > 0 {
-		text := page.Plural(n, "resource has", "resources have") + " failed too often to be tried again before the source states a change."
+		text := page.Plural(n, "resource has", "resources have") +
+			" failed too often to be tried again before the source states a change."
 		steps = append(steps, step{text, cmp.Or(s.Recheck, "Harvester.Recheck"), "tries them at once."})
 	}
 	return steps
@@ -84,8 +86,8 @@ func (s *Summary) aboutListing(r *harvest.Report) (steps []step) {
 		steps = append(steps, step{text, cmp.Or(s.AcceptSkipped, "Harvester.AcceptSkipped"), "does without them."})
 	}
 	if len(r.Problems) > 0 {
-		text := "Documents of the source could not be read; the problems are below. Run again; if it stays so, tell the publisher."
-		steps = append(steps, step{Text: text})
+		steps = append(steps, step{Text: "Documents of the source could not be read; the problems are below. " +
+			"Run again; if it stays so, tell the publisher."})
 	}
 	if !r.LogAhead.IsZero() {
 		text := "Check the clock: the last entry of the store's log has the time " + page.Time(r.LogAhead) + "."

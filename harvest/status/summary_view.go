@@ -68,8 +68,8 @@ func (s *Summary) view() *summaryView {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	v := &summaryView{
-		Title: cmp.Or(s.Title, "Harvest"), Period: s.period(), Version: websync.Version, Errors: s.errors, MoreRuns: s.runs.dropped,
-		Wire: s.hasRequests, Outcomes: s.segments(),
+		Title: cmp.Or(s.Title, "Harvest"), Period: s.period(), Version: websync.Version, Errors: s.errors,
+		Wire: s.hasRequests, Outcomes: s.segments(), MoreRuns: s.runs.dropped,
 	}
 	traffic := &s.attempts
 	if s.hasRequests {

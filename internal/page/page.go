@@ -133,7 +133,8 @@ func Shown(text string) string {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
-		case unicode.IsControl(r), r == '\u061c', r == '\u200e', r == '\u200f', '\u2028' <= r && r <= '\u202e', '\u2066' <= r && r <= '\u2069':
+		case unicode.IsControl(r), r == '\u061c', r == '\u200e', r == '\u200f',
+			'\u2028' <= r && r <= '\u202e', '\u2066' <= r && r <= '\u2069':
 			return '\ufffd'
 		}
 		return r
@@ -175,7 +176,8 @@ func varies(word string) bool {
 			others++
 		}
 	}
-	return strings.Contains(word, "/") && strings.Contains(word, ":") || digits >= 4 || digits > 0 && others == 0 || len(word) > 60
+	isURL := strings.Contains(word, "/") && strings.Contains(word, ":")
+	return isURL || digits >= 4 || digits > 0 && others == 0 || len(word) > 60
 }
 
 // redact redacts every URL in a text.
