@@ -463,7 +463,8 @@ func FuzzRobots(f *testing.F) {
 			t.Errorf("line %d of %d", rule.line, lines)
 		}
 		once, q := canonical(path, inPath)
-		if twice, _ := canonical(once, inPath); once != twice || len(once) > 3*len(path) || (q == inQuery) != strings.Contains(path, "?") {
+		twice, _ := canonical(once, inPath)
+		if once != twice || len(once) > 3*len(path) || (q == inQuery) != strings.Contains(path, "?") {
 			t.Errorf("%q", once)
 		}
 		if !allows(r.match(&url.URL{Path: "/robots.txt"})) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -83,20 +82,8 @@ func inSchema(schema, sql string) string {
 	return strings.ReplaceAll(sql, "$.", pgx.Identifier{schema}.Sanitize()+".")
 }
 
-// setUp checks the version of the schema, which takes the right to read only. If there is
-// no Store in it, it creates one, unless there is to be one already.
-func (s *Store) setUp(ctx context.Context, existing bool) error {
-	exists, err := s.inspect(ctx)
-	switch {
-	case err != nil || exists:
-		return err
-	case existing:
-		return fmt.Errorf("pgstore: the schema %q holds no Store: %w", s.schema, fs.ErrNotExist)
-	}
-	return s.create(ctx)
-}
-
-// inspect reports whether there is a Store, and checks its version.
+// inspect reports whether there is a Store, and checks its version. This takes the right
+// to read only.
 func (s *Store) inspect(ctx context.Context) (exists bool, err error) {
 	t, err := s.begin(ctx, reading)
 	if err != nil {
@@ -112,13 +99,14 @@ func (s *Store) inspect(ctx context.Context) (exists bool, err error) {
 	return t.checkSchema()
 }
 
+// create creates a Store, unless another process has done so.
 func (s *Store) create(ctx context.Context) error {
 	t, err := s.begin(ctx, writing)
 	if err != nil {
 		return err
 	}
 	defer t.conn.Release()
-	if exists, err := t.checkSchema(); err != nil || exists { // another process was faster
+	if exists, err := t.checkSchema(); err != nil || exists {
 		t.end()
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"time"
 
@@ -68,7 +69,15 @@ func open(ctx context.Context, config *pgxpool.Config, o *Options) (*Store, erro
 	if err != nil {
 		return nil, wrap(err)
 	}
-	if err := s.setUp(ctx, o.Existing); err != nil {
+	exists, err := s.inspect(ctx)
+	switch {
+	case err != nil || exists:
+	case o.Existing:
+		err = fmt.Errorf("pgstore: the schema %q holds no Store: %w", s.schema, fs.ErrNotExist)
+	default:
+		err = s.create(ctx)
+	}
+	if err != nil {
 		s.closeOnce()
 		return nil, err
 	}

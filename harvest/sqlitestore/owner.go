@@ -57,7 +57,10 @@ func tryOwner(dir string) (*owner, error) {
 		f.Close()
 		return nil, fs.ErrNotExist // another process took its owner for dead
 	}
-	o.sweep()
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		o.dead(e.Name()) // removes the file of one that has ended
+	}
 	return o, nil
 }
 
@@ -99,14 +102,6 @@ func (o *owner) dead(id string) bool {
 	}
 	o.discard(f)
 	return true
-}
-
-// sweep removes the files of dead owners.
-func (o *owner) sweep() {
-	entries, _ := os.ReadDir(o.dir)
-	for _, e := range entries {
-		o.dead(e.Name())
-	}
 }
 
 func (o *owner) discard(f *os.File) {
