@@ -217,6 +217,7 @@ func (r *Reader) discard(read func() error) error {
 		return r.scan.Skip()
 	}
 	view := r.view
+	r.view.source = nil // which view keeps
 	err := read()
 	r.view = view
 	return err
@@ -239,9 +240,11 @@ func (r *Reader) foreign(s *scope, name xmlscan.Name) {
 // r.scan.
 
 // source reads the feed that an item was copied from (RFC 4287 §4.2.11).
-func (r *Reader) source(in inherited) (*Feed, error) {
-	f := new(Feed)
-	f.Lang, f.Base = r.stated(in)
+func (r *Reader) source(in inherited) error {
+	v := &r.view
+	f := v.newSource()
+	f.lang, f.base = r.stated(in)
+	v.hasSource = true
 	s := r.scopeOf(&sourceModel, r.at, in)
 	for {
 		tag, err := r.nextTag()
@@ -249,21 +252,22 @@ func (r *Reader) source(in inherited) (*Feed, error) {
 			if r.check != nil {
 				r.check.endSource(&s)
 			}
-			return f, nil
+			return nil
 		}
 		if err != nil {
-			return f, err
+			return err
 		}
 		if err := r.feedChild(f, &s); err != nil {
-			return nil, err
+			v.hasSource = false
+			return err
 		}
 	}
 }
 
-// feedChild reads a child of a feed or source into f, in memory of its own.
-func (r *Reader) feedChild(f *Feed, s *scope) (err error) {
+// feedChild reads a child of a feed or source into f.
+func (r *Reader) feedChild(f *feedView, s *scope) (err error) {
 	v := &r.view
-	before := v.mark()
+	before := len(v.buf.Bytes)
 	name := r.scan.Name()
 	switch child := r.childOf(s, name); {
 	case child == 0:
@@ -271,15 +275,14 @@ func (r *Reader) feedChild(f *Feed, s *scope) (err error) {
 	case r.admits(s, child):
 		err = r.feedValue(f, s, child)
 	default:
-		err = r.discard(func() error { return r.feedValue(new(Feed), s, child) })
+		err = r.discard(func() error { return r.feedValue(new(feedView), s, child) })
 	}
-	s.kept += perChild + len(v.buf.Bytes) - before.buf
-	v.release(before)
+	s.kept += perChild + len(v.buf.Bytes) - before
 	return err
 }
 
 // feedElement keeps an extension of a feed.
-func (r *Reader) feedElement(f *Feed, s *scope, name xmlscan.Name) (err error) {
+func (r *Reader) feedElement(f *feedView, s *scope, name xmlscan.Name) (err error) {
 	v := &r.view
 	own, inFeed := r.own(name.Space), s.model == &feedModel
 	isItem := inFeed && (strings.EqualFold(name.Local, "entry") || strings.EqualFold(name.Local, "deleted-entry"))
@@ -296,72 +299,71 @@ func (r *Reader) feedElement(f *Feed, s *scope, name xmlscan.Name) (err error) {
 	if !r.hasRoom(s.kept) {
 		return r.scan.Skip()
 	}
-	from := v.mark()
-	if v.buf.Bytes, err = r.scan.AppendElement(v.buf.Bytes); err == nil && len(v.buf.Bytes) > from.buf {
-		x := elementView{name.Space, name.Local, v.buf.Since(from.buf)}
-		k := v.keeper(from, nil)
-		k.element(extend(&f.Elements), &x)
+	from := len(v.buf.Bytes)
+	if v.buf.Bytes, err = r.scan.AppendElement(v.buf.Bytes); err == nil && len(v.buf.Bytes) > from {
+		f.elements = append(f.elements, elementView{name.Space, name.Local, v.buf.Since(from)})
 	}
 	return err
 }
 
 // feedValue reads a child that Atom defines.
-func (r *Reader) feedValue(f *Feed, s *scope, child children) error {
-	from := r.view.mark()
-	kept := func(value span) string { return string(r.view.buf.Of(value)) }
+func (r *Reader) feedValue(f *feedView, s *scope, child children) (err error) {
 	switch child {
 	case childComplete:
-		return r.historyMark(&f.Complete, s)
+		err = r.historyMark(&f.complete, s)
 	case childArchive:
-		return r.historyMark(&f.Archive, s)
+		err = r.historyMark(&f.archive, s)
 	case childID:
-		id, err := r.id()
-		f.ID = kept(id)
-		return err
+		f.id, err = r.id()
 	case childTitle:
-		return r.feedText(&f.Title, s)
+		err = r.construct(&f.title, s)
 	case childSubtitle:
-		return r.feedText(&f.Subtitle, s)
+		err = r.construct(&f.subtitle, s)
 	case childRights:
-		return r.feedText(&f.Rights, s)
+		err = r.construct(&f.rights, s)
 	case childUpdated:
-		d, text, err := r.date(&r.updated)
-		r.checkFuture(d, nil)
-		f.Updated, f.UpdatedText = d, kept(text)
-		return err
+		f.updated, f.updatedText, err = r.date(&r.updated)
+		r.checkFuture(f.updated, nil)
 	case childGenerator:
-		return r.generator(&f.Generator, s.inherited)
+		err = r.generator(&f.generator, s.inherited)
 	case childIcon:
-		icon, err := r.reference(s.inherited)
-		f.Icon = kept(icon)
-		return err
+		f.icon, err = r.reference(s.inherited)
 	case childLogo:
-		logo, err := r.reference(s.inherited)
-		f.Logo = kept(logo)
-		return err
-	case childAuthor:
-		return r.feedPerson(&f.Authors, s.inherited)
-	case childContributor:
-		return r.feedPerson(&f.Contributors, s.inherited)
-	case childCategory:
-		var c categoryView
-		ok, err := r.category(&c, s.inherited)
-		if ok {
-			k := r.view.keeper(from, nil)
-			k.category(extend(&f.Categories), &c)
-		}
-		return err
+		f.logo, err = r.reference(s.inherited)
+	case childLink:
+		err = r.feedLink(f, s)
+	default:
+		err = r.credit(&f.authors, &f.contributors, &f.categories, s, child)
 	}
-	var l linkView
-	ok, err := r.link(&l, s)
+	return err
+}
+
+// credit reads an author, a contributor or a category, which feeds and entries have.
+func (r *Reader) credit(authors, contributors *[]personView, categories *[]categoryView, s *scope, child children) error {
+	switch child {
+	case childAuthor:
+		return r.itemPerson(authors, s.inherited)
+	case childContributor:
+		return r.itemPerson(contributors, s.inherited)
+	}
+	ok, err := r.category(extend(categories), s.inherited)
+	if !ok {
+		*categories = (*categories)[:len(*categories)-1]
+	}
+	return err
+}
+
+// feedLink reads a link of a feed or source.
+func (r *Reader) feedLink(f *feedView, s *scope) error {
+	l := extend(&f.links)
+	ok, err := r.link(l, s)
 	if !ok && err == nil && slices.Contains(pageRelations[:], string(r.view.buf.Of(l.Rel))) {
 		// as if href were empty, so that a Source notices that a document may be lost
 		l.Href = r.resolved(s.base, nil)
 		ok = !l.Href.IsEmpty()
 	}
-	if ok {
-		k := r.view.keeper(from, nil)
-		k.link(extend(&f.Links), &l)
+	if !ok {
+		f.links = f.links[:len(f.links)-1]
 	}
 	return err
 }
@@ -381,39 +383,18 @@ func (r *Reader) historyMark(mark *bool, s *scope) error {
 	return err
 }
 
-func (r *Reader) feedPerson(all *[]websync.Person, in inherited) error {
-	from := r.view.mark()
-	var p personView
-	err := r.person(&p, in)
-	if !p.isZero() {
-		k := r.view.keeper(from, nil)
-		k.person(extend(all), &p)
-	}
-	return err
-}
-
-func (r *Reader) feedText(kept *Text, s *scope) error {
-	from := r.view.mark()
-	var t textView
-	err := r.construct(&t, s)
-	k := r.view.keeper(from, nil)
-	k.construct(kept, &t)
-	return err
-}
-
 // generator reads the software that made the feed (RFC 4287 §4.2.4).
-func (r *Reader) generator(g *Generator, in inherited) error {
+func (r *Reader) generator(g *generatorView, in inherited) (err error) {
 	in = in.with(r.stated(in))
 	if uri, ok := r.scan.Attr("", "uri"); ok {
-		g.URI = string(r.view.buf.Of(r.resolved(in.base, uri)))
+		g.URI = r.resolved(in.base, uri)
 		if r.check != nil {
 			r.checkReference(&ruleIRI, "uri", uri)
 		}
 	}
 	version, _ := r.scan.Attr("", "version")
-	g.Version = string(version)
-	name, err := r.value()
-	if g.Name = string(r.view.buf.Of(name)); g.Name == "" && err == nil && r.check != nil {
+	g.Version = r.view.buf.Add(version)
+	if g.Name, err = r.value(); g.Name.IsEmpty() && err == nil && r.check != nil {
 		r.reportChild(ruleGenerator, nil, "a generator should have a name")
 	}
 	return err
@@ -494,15 +475,11 @@ func (r *Reader) entryValue(s *scope, child children) (err error) {
 	case childContent:
 		err = r.inlineOrElsewhere(s)
 	case childSource:
-		v.source, err = r.source(s.inherited)
-	case childAuthor:
-		err = r.itemPerson(&v.authors, s.inherited)
-	case childContributor:
-		err = r.itemPerson(&v.contributors, s.inherited)
-	case childCategory:
-		err = r.itemCategory(s.inherited)
+		err = r.source(s.inherited)
 	case childLink:
 		err = r.itemLink(s)
+	default:
+		err = r.credit(&v.authors, &v.contributors, &v.categories, s, child)
 	}
 	return err
 }
@@ -520,7 +497,7 @@ func extend[T any](s *[]T) *T {
 	return last
 }
 
-// itemPerson reads an author or contributor of an entry.
+// itemPerson reads an author or contributor.
 func (r *Reader) itemPerson(all *[]personView, in inherited) error {
 	p := extend(all)
 	err := r.person(p, in)
@@ -538,16 +515,6 @@ func (r *Reader) itemLink(s *scope) error {
 	if !ok {
 		v.damaged = v.damaged || leadsToBody(v.buf.Of(l.Rel))
 		v.links = v.links[:len(v.links)-1]
-	}
-	return err
-}
-
-// itemCategory reads a category of an entry.
-func (r *Reader) itemCategory(in inherited) error {
-	v := &r.view
-	ok, err := r.category(extend(&v.categories), in)
-	if !ok {
-		v.categories = v.categories[:len(v.categories)-1]
 	}
 	return err
 }
@@ -610,8 +577,7 @@ func (r *Reader) tombstoneValue(s *scope, child children) (err error) {
 	case childComment:
 		return r.construct(&v.comment, s)
 	case childSource:
-		v.source, err = r.source(s.inherited)
-		return err
+		return r.source(s.inherited)
 	}
 	before := len(v.buf.Bytes)
 	err = r.itemLink(s)

@@ -145,7 +145,7 @@ func (r *Reader) Next() (Item, error) {
 }
 
 // NextView is like Next but returns a view, which is valid until the next call. It
-// allocates only for atom:source, and for new values of xml:lang and xml:base.
+// allocates only for new values of xml:lang and xml:base.
 func (r *Reader) NextView() (*View, error) {
 	r.begin()
 	if r.err == nil {
@@ -272,8 +272,12 @@ func (r *Reader) advance() error {
 
 // metadata reads a child of the feed that is not an item.
 func (r *Reader) metadata() error {
-	r.view.reset(position{})
-	err := r.feedChild(&r.feed, &r.root)
+	v := &r.view
+	v.reset(position{})
+	f := v.newSource()
+	err := r.feedChild(f, &r.root)
+	k := v.keeper(nil)
+	k.feed(&r.feed, f)
 	if r.unusable {
 		r.unusable = false
 		r.reports.Skipped++

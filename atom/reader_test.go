@@ -551,6 +551,26 @@ func TestReaderAllocations(t *testing.T) {
 	assert.LessOrEqual(t, owned, 6.0)
 }
 
+// TestReaderSourceAllocations: a view takes none for a source, either.
+func TestReaderSourceAllocations(t *testing.T) {
+	const source = "<source xml:lang='en'><id>urn:source</id><title>Source</title><updated>2025-01-01T00:00:00Z</updated>" +
+		"<author><name>A</name></author><category term='c'/><generator uri='https://example.org/g'>G</generator><icon>/i.png</icon>" +
+		"<link rel='self' href='https://example.org/source' x:y='z'/><x:extension>e</x:extension></source>"
+	doc := strings.Replace(feedStart, ">", " xmlns:x='urn:x'>", 1) +
+		strings.Repeat("<entry><id>urn:1</id><title>E</title><updated>2025-01-01T00:00:00Z</updated>"+source+"</entry>\n", 1200) + "</feed>"
+	r := readerOf([]byte(doc), nil)
+	assert.Zero(t, testing.AllocsPerRun(1000, func() {
+		_, err := r.NextView()
+		require.NoError(t, err)
+	}))
+	item, err := r.Next()
+	require.NoError(t, err)
+	f := item.Entry.Source
+	assert.Equal(t, []string{"urn:source", "Source", "en", "A", "c", "G", "https://example.org/source", "z", "e"},
+		[]string{f.ID, f.Title.Value, f.Lang, f.Authors[0].Name, f.Categories[0].Term, f.Generator.Name, f.Links[0].Href, f.Links[0].Attrs[0].Value,
+			f.Elements[0].XML[strings.IndexByte(f.Elements[0].XML, '>')+1:][:1]})
+}
+
 // TestReaderMemory: reading views needs memory for one item, whatever the length of the
 // document.
 func TestReaderMemory(t *testing.T) {

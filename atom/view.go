@@ -1,6 +1,9 @@
 package atom
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/document"
 )
@@ -27,7 +30,8 @@ type View struct {
 	categories             []categoryView
 	content                contentView
 	links                  []linkView
-	source                 *Feed // in memory of its own
+	source                 *feedView // its memory; nil before the first one
+	hasSource              bool
 	elements               []elementView
 
 	by      personView // of a Tombstone, like comment
@@ -81,6 +85,41 @@ type contentView struct {
 	Base  string
 }
 
+type generatorView struct{ Name, URI, Version span }
+
+// A feedView is the metadata of a source or, one child after the other, of the feed.
+type feedView struct {
+	id                      span
+	title, subtitle, rights textView
+	updated                 websync.Datetime
+	updatedText             span
+	authors, contributors   []personView
+	categories              []categoryView
+	generator               generatorView
+	icon, logo              span
+	links                   []linkView
+	complete, archive       bool
+	elements                []elementView
+	lang, base              string
+}
+
+// reset empties f, keeping its memory.
+func (f *feedView) reset() {
+	*f = feedView{
+		authors: f.authors[:0], contributors: f.contributors[:0], categories: f.categories[:0],
+		links: f.links[:0], elements: f.elements[:0],
+	}
+}
+
+// newSource returns the view of a source that is read now.
+func (v *View) newSource() *feedView {
+	if v.source == nil {
+		v.source = new(feedView)
+	}
+	v.source.reset()
+	return v.source
+}
+
 type elementView struct {
 	Space, Local string
 	XML          span
@@ -89,11 +128,12 @@ type elementView struct {
 // reset makes v the view of an item that starts at p, keeping its memory.
 func (v *View) reset(p position) {
 	authors, contributors, categories := v.authors[:0], v.contributors[:0], v.categories[:0]
-	links, elements := v.links[:0], v.elements[:0]
+	links, elements, source := v.links[:0], v.elements[:0], v.source
 	buf, digests, attrs := v.buf.Bytes[:0], v.digests[:0], v.attrs[:0]
 	*v = View{}
 	v.Line, v.Column = p.line, p.column
 	v.authors, v.contributors, v.categories, v.links, v.elements = authors, contributors, categories, links, elements
+	v.source = source
 	v.buf.Bytes, v.digests, v.attrs = buf, digests, attrs
 }
 
@@ -101,16 +141,6 @@ func (v *View) reset(p position) {
 func (v *View) digest(i int) websync.Digest {
 	d := &v.digests[i]
 	return websync.Digest{Algorithm: d.Algorithm, Sum: string(v.buf.Of(d.Sum))}
-}
-
-// A mark is how much of its memory a View uses.
-type mark struct{ buf, digests, attrs int }
-
-func (v *View) mark() mark { return mark{len(v.buf.Bytes), len(v.digests), len(v.attrs)} }
-
-// release gives back what was added since m.
-func (v *View) release(m mark) {
-	v.buf.Bytes, v.digests, v.attrs = v.buf.Bytes[:m.buf], v.digests[:m.digests], v.attrs[:m.attrs]
 }
 
 // Clone returns the item in memory of its own: one string for all of its text.
@@ -134,7 +164,7 @@ type entryBlock struct {
 
 func (v *View) entry() *Entry {
 	block := new(entryBlock)
-	e, k := &block.Entry, v.keeper(mark{}, block.digests[:])
+	e, k := &block.Entry, v.keeper(block.digests[:])
 	e.ID = k.text(v.id)
 	k.construct(&e.Title, &v.title)
 	k.construct(&e.Summary, &v.summary)
@@ -147,7 +177,7 @@ func (v *View) entry() *Entry {
 	k.link(&e.Content.Link, &v.content.linkView)
 	e.Content.Value, e.Content.Base = k.text(v.content.Value), v.content.Base
 	e.Links = keepAll(block.links[:], v.links, k.link)
-	e.Source = v.source
+	e.Source = k.source(v)
 	e.Elements = keepAll(block.elements[:], v.elements, k.element)
 	e.Lang, e.Base = v.lang, v.base
 	e.Damaged = v.damaged
@@ -156,42 +186,36 @@ func (v *View) entry() *Entry {
 }
 
 func (v *View) tombstone() *Tombstone {
-	t, k := new(Tombstone), v.keeper(mark{}, nil)
+	t, k := new(Tombstone), v.keeper(nil)
 	t.Ref = k.text(v.id)
 	t.When, t.WhenText = v.Updated, k.text(v.updatedText)
 	k.person(&t.By, &v.by)
 	k.construct(&t.Comment, &v.comment)
 	t.Links = keepAll(nil, v.links, k.link)
-	t.Source = v.source
+	t.Source = k.source(v)
 	t.Elements = keepAll(nil, v.elements, k.element)
 	t.Lang, t.Base = v.lang, v.base
 	t.Line, t.Column = v.Line, v.Column
 	return t
 }
 
-// A keeper copies what was added to a View since a mark into memory of its own: all bytes
-// are one string, all digests one slice, and all attributes another.
+// A keeper copies a View into memory of its own: all bytes are one string, all digests
+// one slice, and all attributes another.
 type keeper struct {
-	since   mark
 	all     string
 	digests websync.Digests
 	attrs   []websync.Attr
 }
 
-// keeper returns a keeper of what was added since m. The digests are in room if they fit.
-func (v *View) keeper(m mark, room []websync.Digest) (k keeper) {
-	k.since, k.all = m, string(v.buf.Bytes[m.buf:])
-	k.digests = keepAll(room, v.digests[m.digests:], k.digest)
-	k.attrs = keepAll(nil, v.attrs[m.attrs:], k.attr)
+// keeper returns a keeper of v. The digests are in room if they fit.
+func (v *View) keeper(room []websync.Digest) (k keeper) {
+	k.all = string(v.buf.Bytes)
+	k.digests = keepAll(room, v.digests, k.digest)
+	k.attrs = keepAll(nil, v.attrs, k.attr)
 	return k
 }
 
-func (k *keeper) text(s span) string {
-	if s.IsEmpty() {
-		return ""
-	}
-	return k.all[s.From-k.since.buf : s.To-k.since.buf]
-}
+func (k *keeper) text(s span) string { return k.all[s.From:s.To] }
 
 func (k *keeper) construct(kept *Text, t *textView) {
 	kept.Type, kept.Value, kept.Lang, kept.Base = t.Type, k.text(t.Value), t.Lang, t.Base
@@ -210,6 +234,49 @@ func keepAll[T, V any](room []T, views []V, keep func(*T, *V)) []T {
 	return all
 }
 
+// keepMore appends a copy of each of some views.
+func keepMore[T, V any](kept *[]T, views []V, keep func(*T, *V)) {
+	*kept = slices.Grow(*kept, len(views))
+	for i := range views {
+		keep(extend(kept), &views[i])
+	}
+}
+
+// source returns the source of an item; nil if it has none.
+func (k *keeper) source(v *View) *Feed {
+	if !v.hasSource {
+		return nil
+	}
+	f := &Feed{Lang: v.source.lang, Base: v.source.base}
+	k.feed(f, v.source)
+	return f
+}
+
+// feed adds metadata to those that are kept of a feed.
+func (k *keeper) feed(kept *Feed, f *feedView) {
+	keepText := func(kept *Text, t *textView) {
+		if t.Type != "" {
+			k.construct(kept, t)
+		}
+	}
+	kept.ID = cmp.Or(k.text(f.id), kept.ID)
+	keepText(&kept.Title, &f.title)
+	keepText(&kept.Subtitle, &f.subtitle)
+	keepText(&kept.Rights, &f.rights)
+	kept.Updated = cmp.Or(f.updated, kept.Updated)
+	kept.UpdatedText = cmp.Or(k.text(f.updatedText), kept.UpdatedText)
+	keepMore(&kept.Authors, f.authors, k.person)
+	keepMore(&kept.Contributors, f.contributors, k.person)
+	keepMore(&kept.Categories, f.categories, k.category)
+	if g := &f.generator; *g != (generatorView{}) {
+		kept.Generator = Generator{Name: k.text(g.Name), URI: k.text(g.URI), Version: k.text(g.Version)}
+	}
+	kept.Icon, kept.Logo = cmp.Or(k.text(f.icon), kept.Icon), cmp.Or(k.text(f.logo), kept.Logo)
+	keepMore(&kept.Links, f.links, k.link)
+	kept.Complete, kept.Archive = kept.Complete || f.complete, kept.Archive || f.archive
+	keepMore(&kept.Elements, f.elements, k.element)
+}
+
 func (k *keeper) category(kept *Category, c *categoryView) {
 	kept.Term, kept.Scheme, kept.Label, kept.Lang = k.text(c.Term), k.text(c.Scheme), k.text(c.Label), c.Lang
 }
@@ -219,10 +286,10 @@ func (k *keeper) link(kept *websync.Link, l *linkView) {
 	kept.Lang, kept.Title = k.text(l.Lang), k.text(l.Title)
 	kept.Length, kept.Modified = l.Length, l.Modified
 	if d := l.Digests; !d.IsEmpty() {
-		kept.Digests = k.digests[d.From-k.since.digests : d.To-k.since.digests : d.To-k.since.digests]
+		kept.Digests = k.digests[d.From:d.To:d.To]
 	}
 	if a := l.Attrs; !a.IsEmpty() {
-		kept.Attrs = k.attrs[a.From-k.since.attrs : a.To-k.since.attrs : a.To-k.since.attrs]
+		kept.Attrs = k.attrs[a.From:a.To:a.To]
 	}
 }
 
