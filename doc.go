@@ -52,11 +52,8 @@
 //   - publish: what Publishers make, over HTTP or as files
 //   - harvest/storetest, harvest/sourcetest, publish/catalogtest: suites that check
 //     anybody's Store, Source or Catalog
-//   - examples/harvest: a program that brings a Store in step with URLs
-//   - examples/publish: a program that publishes a directory or a Store
-//   - examples/check: a program that checks documents against their specification
-//   - examples/relay: a program that harvests several sources by schedules, and publishes
-//     them by other protocols
+//   - examples/websync: a program that harvests, publishes, checks documents, and relays
+//     several sources by other protocols
 //   - examples/worker: a program that harvests on many machines, a module of its own
 //
 // README.md has an example for each job, and a first service.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"sync"
@@ -20,38 +19,35 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/examples/internal/cli"
-	"github.com/websync-go/websync/examples/internal/protocols"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/pgstore"
 	"github.com/websync-go/websync/harvest/riverjobs"
 	"github.com/websync-go/websync/harvest/status"
 )
 
 func main() {
-	p := &program{stdout: os.Stdout, stderr: os.Stderr}
+	p := &program{Console: cli.NewConsole("worker", os.Stdout, os.Stderr)}
 	cli.Main(p.run)
 }
 
 // A program is one run of the command.
 type program struct {
-	stdout, stderr io.Writer
+	*cli.Console
 
 	*options
 	store    *harvest.Catalog
-	opener   *protocols.Opener
+	opener   *cli.Opener
 	recorder *status.Recorder
 	log      *slog.Logger
 }
 
 // run is main without the process around it. It returns the exit code.
 func (p *program) run(ctx context.Context, args []string) int {
-	return cli.Run("worker", p.stdout, p.stderr, func(out, errOut *cli.Output) (code int, err error) {
-		p.stdout, p.stderr = out, errOut
+	return p.Run(func() (code int, err error) {
 		if p.options, err = parseOptions(args); err != nil {
 			return 0, err
 		}
-		p.log = slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+		p.log = slog.New(slog.NewTextHandler(p.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 		db, err := pgstore.Open(ctx, p.dsn, nil)
 		if err != nil {
 			return 0, err
@@ -68,16 +64,15 @@ func (p *program) run(ctx context.Context, args []string) int {
 
 // work works on jobs until the context ends.
 func (p *program) work(ctx context.Context) error {
-	client := fetch.New(p.store)
-	client.Rate, client.AllowPrivate = p.rate, p.private
+	client := p.Client(p.store, p.targets)
 	p.recorder = &status.Recorder{State: p.store, Log: p.log}
 	client.OnAttempt = p.recorder.Request
 	defer client.CloseIdleConnections()
-	p.opener = &protocols.Opener{Fetcher: client, State: p.store, Rate: p.rate, Announce: p.say}
+	p.opener = &cli.Opener{Fetcher: client, State: p.store, Rate: p.Rate, Announce: p.Complain}
 	worker := &riverjobs.Worker{
 		Harvester: &harvest.Harvester{
 			Catalog: p.store, Fetcher: client, Hooks: p.recorder.Hooks(),
-			Log: slog.New(slog.NewTextHandler(p.stderr, &slog.HandlerOptions{Level: slog.LevelError})), // Ended reports the runs
+			Log: slog.New(slog.NewTextHandler(p.Err, &slog.HandlerOptions{Level: slog.LevelError})), // Ended reports the runs
 		},
 		Registry:    p.registry(),
 		Slice:       p.slice,
@@ -106,12 +101,12 @@ func (p *program) serve(ctx context.Context, pool *pgxpool.Pool, config *river.C
 	if err := queue.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}
-	p.say("working")
+	p.Complain("working")
 	var finding sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
 	finding.Go(func() {
-		protocols.AwaitAll(ctx, p.targets, func(ctx context.Context, t protocols.Target) error { return p.follow(ctx, queue, t) }, func(err error) {
-			p.say(cmp.Or(protocols.Ambiguity("worker", err), err.Error()))
+		cli.AwaitAll(ctx, p.targets, func(ctx context.Context, t cli.Target) error { return p.follow(ctx, queue, t) }, func(err error) {
+			p.Complain(cmp.Or(cli.Ambiguity("worker", err), err.Error()))
 		})
 	})
 	err = p.serveStatus(ctx)
@@ -132,18 +127,18 @@ func (p *program) serveStatus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.say("status page at " + url)
+	p.Complain("status page at " + url)
 	return cli.Serve(ctx, listener, &status.Handler{Catalog: p.store, Title: "Workers", Log: p.log})
 }
 
 // follow puts the jobs of what a target leads to into the queue, now and at intervals.
-func (p *program) follow(ctx context.Context, queue *river.Client[pgx.Tx], t protocols.Target) error {
+func (p *program) follow(ctx context.Context, queue *river.Client[pgx.Tx], t cli.Target) error {
 	sources, left, err := p.opener.Sources(ctx, t)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	for i := range left {
-		p.say(left[i].Err(t).Error())
+		p.Complain(left[i].Err(t).Error())
 		sources = append(sources, left[i].Source)
 	}
 	var keys []string
@@ -156,7 +151,7 @@ func (p *program) follow(ctx context.Context, queue *river.Client[pgx.Tx], t pro
 		return err
 	}
 	if err != nil {
-		p.say(err.Error())
+		p.Complain(err.Error())
 	}
 	periodic, err := riverjobs.Periodic(p.every, jobs...)
 	if err != nil {
@@ -177,7 +172,7 @@ const (
 	optionComplete = "complete"
 )
 
-func jobOf(t protocols.Target, key string) riverjobs.Args {
+func jobOf(t cli.Target, key string) riverjobs.Args {
 	args := riverjobs.Args{Protocol: t.Protocol, URL: t.URL, Key: key, Options: map[string]string{}}
 	if t.Feed != "" {
 		args.Options[optionFeed] = t.Feed
@@ -188,8 +183,8 @@ func jobOf(t protocols.Target, key string) riverjobs.Args {
 	return args
 }
 
-func targetOf(a riverjobs.Args) protocols.Target {
-	return protocols.Target{Protocol: a.Protocol, URL: a.URL, Feed: a.Options[optionFeed], Complete: a.Options[optionComplete] == "true"}
+func targetOf(a riverjobs.Args) cli.Target {
+	return cli.Target{Protocol: a.Protocol, URL: a.URL, Feed: a.Options[optionFeed], Complete: a.Options[optionComplete] == "true"}
 }
 
 // registry returns what makes the Sources of jobs.
@@ -222,11 +217,8 @@ func (p *program) source(ctx context.Context, a riverjobs.Args) (harvest.Source,
 func (p *program) ended(args riverjobs.Args, report *harvest.Report, err error) {
 	interrupted := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 	run := &status.Result{Report: report, Err: err, Interrupted: interrupted, Lasts: true}
-	p.say(cli.DescribeRun(args.Key, run))
+	p.Complain(cli.DescribeRun(args.Key, run))
 	if errors.Is(err, websync.ErrNotDocument) {
 		p.opener.Doubt(context.Background(), targetOf(args))
 	}
 }
-
-// say writes to standard error.
-func (p *program) say(text string) { fmt.Fprintf(p.stderr, "worker: %s\n", text) }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/pgstore"
 	"github.com/websync-go/websync/internal/testing/pgtest"
@@ -71,7 +72,7 @@ func TestTwoWorkers(t *testing.T) {
 	outs := [2]*output{{lines: make(chan string, 100)}, {lines: make(chan string, 100)}}
 	for i, out := range outs {
 		workers.Go(func() {
-			p := &program{stdout: out, stderr: out}
+			p := &program{Console: cli.NewConsole("worker", out, out)}
 			assert.Equal(t, 0, p.run(ctx, []string{"-status", []string{"", "127.0.0.1:0"}[i], "-store", "postgres:" + dsn, "-rate", "1000", "-every", "1s", "http://127.0.0.1:1/", site.URL + "/sitemap.xml", site.URL + "/feed.atom"}))
 		})
 	}
@@ -126,19 +127,19 @@ func TestUsage(t *testing.T) {
 		"https://example.org/: a URL with a password can't be put into the que": "-store postgres:x https://me:secret@example.org/",
 		"-slice 1ms: must be at least 1s":                                       "-store postgres:x -slice 1ms",
 		`-status "x": not HOST:PORT`:                                            "-store postgres:x -status x",
-		"-rate NaN: must be at least 0, and a number":                           "-store postgres:x -rate NaN",
-		"-rate +Inf: must be at least 0, and a number":                          "-store postgres:x -rate Inf",
+		"-rate NaN: not a number of requests a second":                          "-store postgres:x -rate NaN",
+		"-rate +Inf: not a number of requests a second":                         "-store postgres:x -rate Inf",
 		"-per-host 0: must be at least 1":                                       "-store postgres:x -per-host 0",
 		"pgstore: the connection string can't be parsed":                        "-store postgres:port=secret",
 	} {
 		var out bytes.Buffer
-		p := &program{stdout: &out, stderr: &out}
+		p := &program{Console: cli.NewConsole("worker", &out, &out)}
 		assert.Equal(t, 2, p.run(t.Context(), strings.Fields(args)), args)
 		assert.Contains(t, out.String(), want)
 		assert.NotContains(t, out.String(), "secret")
 	}
 	var out bytes.Buffer
-	p := &program{stdout: &out, stderr: &out}
+	p := &program{Console: cli.NewConsole("worker", &out, &out)}
 	assert.Equal(t, 0, p.run(t.Context(), []string{"-h"}))
 	assert.Contains(t, out.String(), "usage: worker")
 }

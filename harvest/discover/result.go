@@ -33,7 +33,7 @@ type Result struct {
 // An Offer is one set of resources that can be harvested.
 type Offer struct {
 	// Protocol is one of the constants of this package. They are the values of the flag
-	// -protocol of examples/harvest.
+	// -protocol of websync harvest.
 	Protocol string
 
 	// URL is that of the document with which a harvest begins: a Capability List, the

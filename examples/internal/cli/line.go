@@ -1,29 +1,48 @@
-// Package cli holds what the example programs have in common: flags, help texts, output
-// and the names of stores.
+// Package cli holds what the subcommands of websync and the program worker have in
+// common: command lines, output, stores, and the Sources and Publishers of protocols.
 package cli
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 )
 
-// A Line is a program's command line.
-type Line struct {
-	*flag.FlagSet
-	Usage string // one line
-	About string // help before the flags
-	After string // help after the flags
+// Main runs a program with its arguments and exits with its code. A signal ends the
+// context; a second one ends the process at once.
+func Main(run func(ctx context.Context, args []string) int) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:]))
 }
 
-// New returns a Line without flags.
-func New(name, usage, about, after string) *Line {
+// A Line is a command line: flags, and names among them. The help text says what the
+// flags mean.
+type Line struct {
+	*flag.FlagSet
+	help string // its first line is the usage
+}
+
+// NewLine returns a Line without flags.
+func NewLine(name, help string) *Line {
 	fs := flag.NewFlagSet(name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
-	return &Line{fs, usage, about, after}
+	return &Line{fs, help}
+}
+
+// List declares a flag that may be given several times.
+func (l *Line) List(to *[]string, name string) {
+	l.Func(name, "", func(value string) error {
+		*to = append(*to, value)
+		return nil
+	})
 }
 
 // A HelpRequest is the error of a command line that asks for help.
@@ -34,44 +53,33 @@ func (*HelpRequest) Error() string { return "help" }
 // Parse parses flags and names in any order and calls check with the names. Its error is
 // a text for the user, or a *HelpRequest.
 func (l *Line) Parse(args []string, check func(names []string) error) error {
-	names, err := l.parseAll(args)
+	var names []string
+	err := l.FlagSet.Parse(args)
+	for ; err == nil && l.NArg() > 0; err = l.FlagSet.Parse(l.Args()[1:]) {
+		names = append(names, l.Arg(0))
+	}
 	if errors.Is(err, flag.ErrHelp) {
-		return &HelpRequest{l.help()}
+		return &HelpRequest{l.help}
 	}
 	if err == nil {
 		err = check(names)
 	}
 	if err != nil {
-		return fmt.Errorf("%w\n%s; -h explains", err, l.Usage)
+		usage, _, _ := strings.Cut(l.help, "\n")
+		return fmt.Errorf("%w\n%s; -h explains", err, usage)
 	}
 	return nil
 }
 
-func (l *Line) parseAll(args []string) (names []string, err error) {
-	for {
-		if err := l.FlagSet.Parse(args); err != nil {
-			return nil, err
-		}
-		if l.NArg() == 0 {
-			return names, nil
-		}
-		names, args = append(names, l.Arg(0)), l.Args()[1:]
-	}
-}
-
-func (l *Line) help() string {
-	var b strings.Builder
-	b.WriteString(l.Usage + "\n\n" + l.About + "\n")
-	l.SetOutput(&b)
-	l.PrintDefaults()
-	l.SetOutput(io.Discard)
-	return b.String() + "\n" + l.After
-}
-
 // OneOf returns an error unless value is one of the choices of a flag.
 func OneOf(name, value string, choices []string) error {
-	if slices.Contains(choices, value) {
+	return Refuse(!slices.Contains(choices, value), "-%s %q: not one of %s", name, value, strings.Join(choices, ", "))
+}
+
+// Refuse returns an error with a text for the user if something is wrong.
+func Refuse(wrong bool, format string, args ...any) error {
+	if !wrong {
 		return nil
 	}
-	return fmt.Errorf("-%s %q: not one of %s", name, value, strings.Join(choices, ", "))
+	return fmt.Errorf(format, args...)
 }

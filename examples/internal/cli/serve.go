@@ -13,6 +13,15 @@ import (
 // DefaultAddr is the address of a server for which none is named.
 const DefaultAddr = "localhost:8080"
 
+// SiteFlags are the flags about where documents are served.
+type SiteFlags struct{ Addr, Base string }
+
+// Declare declares the flags.
+func (f *SiteFlags) Declare(l *Line) {
+	l.StringVar(&f.Addr, "addr", "", "")
+	l.StringVar(&f.Base, "base", "", "")
+}
+
 // CheckAddr returns an error unless addr is HOST:PORT.
 func CheckAddr(addr string) error {
 	if _, _, err := net.SplitHostPort(addr); err != nil {

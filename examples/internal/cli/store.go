@@ -39,6 +39,15 @@ func ParseStore(text string) (Store, error) {
 	return Store{kind, name}, nil
 }
 
+// CheckStore returns an error unless a flag is empty or names a Store.
+func CheckStore(flag string) error {
+	if flag == "" {
+		return nil
+	}
+	_, err := ParseStore(flag)
+	return err
+}
+
 // ChooseStore returns the Store that a flag names, or an SQLite store in a temporary
 // directory if the flag is empty. remove removes that directory.
 func ChooseStore(flag string) (_ Store, remove func(), err error) {

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io/fs"
+	"iter"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/websync-go/websync"
+)
+
+// An indexLine is one line of INDEX.
+type indexLine struct{ key, uri, size, name string }
+
+// Keep is called by [publish.WriteDir] with the file of an earlier export that has no
+// document.
+func (e *exporter) Keep(file string) bool { return !e.gone[e.hash(file)] }
+
+// keptLines yields the lines of the last INDEX whose files stay although they have no
+// document, and notes the files of the others to be removed.
+func (e *exporter) keptLines(ctx context.Context) iter.Seq2[indexLine, error] {
+	return func(yield func(indexLine, error) bool) {
+		lookup, err := e.newLookup(ctx)
+		if err != nil {
+			yield(indexLine{}, err)
+			return
+		}
+		batch := make([]indexLine, 0, 256)
+		flush := func() bool {
+			kept, err := lookup.kept(ctx, batch)
+			for _, l := range batch {
+				if kept[l] && !yield(l, nil) {
+					return false
+				}
+			}
+			if err != nil {
+				yield(indexLine{}, err)
+			}
+			batch = batch[:0]
+			return err == nil
+		}
+		for l, err := range e.lastIndex() {
+			if err != nil {
+				yield(indexLine{}, err)
+				return
+			}
+			if e.isCurrent(l.name) {
+				continue
+			}
+			if batch = append(batch, l); len(batch) == cap(batch) && !flush() {
+				return
+			}
+		}
+		flush()
+	}
+}
+
+// lastIndex yields the lines of the INDEX of the last export. One that is not of the
+// harvestCommand is a damaged line: it names no file.
+func (e *exporter) lastIndex() iter.Seq2[indexLine, error] {
+	return func(yield func(indexLine, error) bool) {
+		f, err := os.Open(filepath.Join(e.result.Dir, indexName))
+		if errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		if err != nil {
+			yield(indexLine{}, err)
+			return
+		}
+		defer f.Close()
+		lines := bufio.NewScanner(f)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			fields := strings.Split(lines.Text(), "\t")
+			if len(fields) == 4 && !yield(indexLine{fields[0], fields[1], fields[2], fields[3]}, nil) {
+				return
+			}
+		}
+		if err := lines.Err(); err != nil {
+			yield(indexLine{}, err)
+		}
+	}
+}
+
+// isCurrent reports whether a file is that of a document of this export.
+func (e *exporter) isCurrent(name string) bool {
+	_, same := e.files[e.hash(name)]
+	_, above := e.files[e.hash(strings.TrimSuffix(name, "/index.html"))]
+	return same || above
+}
+
+// A lookup decides about files by what the store holds of their resources.
+type lookup struct {
+	*exporter
+	others []string // sources of the store that are not exported
+}
+
+func (e *exporter) newLookup(ctx context.Context) (*lookup, error) {
+	head, err := e.store.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	others := slices.Sorted(maps.Keys(head.Live))
+	others = slices.DeleteFunc(others, func(s string) bool { return slices.Contains(e.sources, s) })
+	return &lookup{e, others}, nil
+}
+
+// kept returns those of lines whose files stay.
+func (l *lookup) kept(ctx context.Context, lines []indexLine) (map[indexLine]bool, error) {
+	var ids []string // of each line one or two
+	var of []int     // its line
+	for i, line := range lines {
+		for _, id := range idsOf(line.uri) {
+			ids, of = append(ids, id), append(of, i)
+		}
+	}
+	exported, err := l.find(ctx, l.sources, ids)
+	if err != nil {
+		return nil, err
+	}
+	other, err := l.find(ctx, l.others, ids)
+	if err != nil {
+		return nil, err
+	}
+	// live in another source: stays; else known: deleted, or without this body
+	known, live := make([]bool, len(lines)), make([]bool, len(lines))
+	for n, i := range of {
+		known[i] = known[i] || exported[n].known || other[n].known
+		live[i] = live[i] || other[n].live
+	}
+	kept := map[indexLine]bool{}
+	for i, line := range lines {
+		if known[i] && !live[i] {
+			l.gone[l.hash(line.name)] = true
+			l.gone[l.hash(line.name+"/index.html")] = true
+			continue
+		}
+		if l.isDir(line.name) {
+			line.name += "/index.html" // moved there
+		}
+		if _, err := l.lstat(line.name); err == nil {
+			lines[i] = line
+			kept[line] = true
+		}
+	}
+	return kept, nil
+}
+
+// A holding is what sources hold of an id.
+type holding struct{ known, live bool }
+
+// find returns what sources hold of ids.
+func (l *lookup) find(ctx context.Context, sources, ids []string) ([]holding, error) {
+	found := make([]holding, len(ids))
+	for _, source := range sources {
+		items, err := l.store.Get(ctx, source, ids)
+		if err != nil {
+			return nil, err
+		}
+		for i := range items {
+			known := items[i].Resource.ID != ""
+			found[i].known = found[i].known || known
+			found[i].live = found[i].live || known && items[i].Kind != websync.Deleted
+		}
+	}
+	return found, nil
+}
+
+// idsOf returns the ids that may stand in INDEX as uri: see escapeURI.
+func idsOf(uri string) []string {
+	id, err := url.PathUnescape(uri)
+	if err != nil || id == uri || escapeURI(id) != uri {
+		return []string{uri}
+	}
+	return []string{uri, id}
+}

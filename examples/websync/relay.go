@@ -1,0 +1,253 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/notify"
+	"github.com/websync-go/websync/harvest/schedule"
+	"github.com/websync-go/websync/harvest/status"
+	"github.com/websync-go/websync/harvest/union"
+	"github.com/websync-go/websync/publish"
+)
+
+// A relayCommand is one run of websync relay.
+type relayCommand struct {
+	*cli.Console
+
+	*settings
+	store      *harvest.Catalog
+	log        *slog.Logger
+	page       *cli.Page // nil: none
+	opener     *cli.Opener
+	scheduler  *schedule.Scheduler
+	recorder   *status.Recorder
+	subscriber *notify.Subscriber // nil: no source has a hub
+	pingers    []*publish.Pinger
+
+	// wrap, if set, replaces each Source. Tests set it.
+	wrap func(harvest.Source) harvest.Source
+}
+
+func (p *relayCommand) line() *cli.Line { return new(relayOptions).line() }
+
+// run carries out arguments, and returns the exit code.
+func (p *relayCommand) run(ctx context.Context, args []string) int {
+	return p.Run(func() (code int, err error) {
+		if p.settings, err = parseRelay(args); err != nil {
+			return exitDone, err
+		}
+		p.log = p.logger(slog.LevelWarn)
+		if p.page, err = cli.OpenPage(p.Report, "websync harvest "); err != nil {
+			return exitDone, err
+		}
+		err = p.withStore(ctx)
+		if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+			err = nil // the user stopped it
+		}
+		if err != nil {
+			p.page.Fail(err)
+		}
+		return exitDone, errors.Join(err, p.page.Write())
+	})
+}
+
+// withStore opens the store and relays.
+func (p *relayCommand) withStore(ctx context.Context) (err error) {
+	spec, _ := cli.ParseStore(p.Store) // check has done so
+	store, closeStore, err := spec.Open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeStore()) }()
+	return p.relay(ctx, spec, store)
+}
+
+// relay harvests into the store and publishes it until the context ends.
+func (p *relayCommand) relay(ctx context.Context, spec cli.Store, store *harvest.Catalog) error {
+	p.store = store
+	var targets []cli.Target
+	for _, f := range p.followers {
+		targets = append(targets, f.target)
+	}
+	client := (&cli.SourceFlags{Rate: p.Rate, AllowPrivate: p.AllowPrivate}).Client(store, targets)
+	p.recorder = &status.Recorder{State: store, Log: p.log}
+	client.OnAttempt = func(ctx context.Context, a harvest.AttemptInfo) {
+		p.recorder.Request(ctx, a)
+		p.page.Request(ctx, a)
+	}
+	defer client.CloseIdleConnections()
+	p.opener = &cli.Opener{Fetcher: client, State: store, Rate: p.Rate, Announce: p.Complain}
+	if spec.Kind == "sqlite" {
+		p.opener.PagesDir = spec.Name + ".pages"
+	}
+	p.scheduler = &schedule.Scheduler{
+		Harvester: &harvest.Harvester{
+			Catalog: store, Fetcher: client, Hooks: harvest.JoinHooks(p.recorder.Hooks(), p.page.Hooks()), Log: p.logger(slog.LevelError),
+		},
+		Concurrency: p.Concurrency,
+		Log:         p.logger(slog.LevelError), // Ended reports the runs
+		Ended: func(source harvest.Source, report *harvest.Report, err error) {
+			p.ended(source, &status.Result{Report: report, Err: err, Interrupted: cli.Interrupted(ctx, err), Lasts: spec.Kind != "mem"})
+		},
+	}
+	return p.serve(ctx)
+}
+
+// serve publishes and harvests until the context ends.
+func (p *relayCommand) serve(ctx context.Context) error {
+	listener, base, err := cli.Listen(ctx, p.Addr)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	if p.Base == "" {
+		p.Base = base
+	}
+	site := &publish.Site{Catalog: p.store, Base: p.Base, Report: func(f websync.Finding) { p.Complain(f.String()) }}
+	handler := site.Handler(p.lists(p.Base)...)
+	handler.Log = p.log
+	defer handler.Close()
+	if err := handler.Check(); err != nil {
+		return err
+	}
+	statusPage, err := p.listenForStatus(ctx)
+	if err != nil {
+		return err
+	}
+	p.makePingers()
+	p.makeSubscriber()
+
+	var working sync.WaitGroup
+	defer working.Wait()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	work := func(run func(context.Context) error) {
+		working.Go(func() {
+			if err := run(ctx); err != nil && ctx.Err() == nil {
+				cancel(err) // and waiting does not help
+			}
+		})
+	}
+	for _, pub := range p.publications {
+		if err := pub.Pack(ctx); err != nil && ctx.Err() == nil {
+			p.Complain(err.Error()) // without packages the lists are served all the same
+		}
+		working.Go(func() { pub.PackAgain(ctx, pub.repack, func(err error) { p.Complain(err.Error()) }) })
+	}
+	if statusPage != nil {
+		work(statusPage)
+	}
+	work(p.scheduler.Run)
+	for _, pinger := range p.pingers {
+		work(pinger.Run)
+	}
+	if p.subscriber != nil {
+		work(p.subscribe)
+		work(p.subscriber.Run)
+	}
+	work(p.follow)
+	working.Go(func() { p.checkDisjoint(ctx) })
+
+	p.Complain("listening at " + listener.Addr().String())
+	for _, pub := range p.publications {
+		if _, err := fmt.Fprintln(p.Out, pub.Entry()); err != nil {
+			return nil // cli.Run reports it
+		}
+	}
+	err = p.answer(ctx, listener, handler)
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
+	return err
+}
+
+// listenForStatus returns what serves the status page, or nil if there is none.
+func (p *relayCommand) listenForStatus(ctx context.Context) (serve func(context.Context) error, err error) {
+	if p.Status == "" {
+		return nil, nil
+	}
+	listener, url, err := cli.Listen(ctx, p.Status)
+	if err != nil {
+		return nil, err
+	}
+	p.Complain("status page at " + url)
+	page := &status.Handler{Catalog: p.store, Due: p.scheduler.Due, Title: "Relay", Log: p.log}
+	return func(ctx context.Context) error { return cli.Serve(ctx, listener, page) }, nil
+}
+
+// answer answers readers, and notices of publishers.
+func (p *relayCommand) answer(ctx context.Context, listener net.Listener, readers http.Handler) error {
+	base, _ := url.Parse(p.Base) // check has done so
+	pings := &notify.Receiver{Notify: p.notice, Log: p.log}
+	return cli.Serve(ctx, listener, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch at, ok := strings.CutPrefix(r.URL.EscapedPath(), base.EscapedPath()+notifyPath); {
+		case ok && at == "ping":
+			pings.ServeHTTP(w, r)
+		case ok && strings.HasPrefix(at, websubPath) && p.subscriber != nil:
+			p.subscriber.ServeHTTP(w, r)
+		default:
+			readers.ServeHTTP(w, r)
+		}
+	}))
+}
+
+// checkDisjoint warns if an id is in several sources.
+func (p *relayCommand) checkDisjoint(ctx context.Context) {
+	head, err := p.store.Head(ctx)
+	if err != nil {
+		return // the scheduler meets it, too
+	}
+	var sources []string
+	for source := range head.Live {
+		sources = append(sources, source)
+	}
+	if err := union.Disjoint(ctx, p.store, sources...); err != nil && ctx.Err() == nil {
+		p.Complain(err.Error())
+	}
+}
+
+// makePingers makes what notifies readers.
+func (p *relayCommand) makePingers() {
+	if len(p.Subscribers)+len(p.Hubs) == 0 {
+		return
+	}
+	for _, pub := range p.publications {
+		p.pingers = append(p.pingers, &publish.Pinger{
+			Topics: []string{pub.Entry()}, Subscribers: p.Subscribers, Hubs: p.Hubs, Notifier: pub.Notifier(), State: p.store, Log: p.log,
+		})
+	}
+}
+
+// ended reports a run, and notifies readers of its changes.
+func (p *relayCommand) ended(source harvest.Source, run *status.Result) {
+	p.page.Add(*run)
+	p.page.Refresh()
+	changed := run.Report.Created+run.Report.Updated+run.Report.Deleted > 0
+	if changed {
+		for _, pinger := range p.pingers {
+			pinger.Notify()
+		}
+	}
+	if changed || run.State() != status.InStep {
+		p.Complain(cli.DescribeRun(source.Key(), run))
+	}
+	if errors.Is(run.Err, websync.ErrNotDocument) {
+		p.doubt(source.Key())
+	}
+}
+
+// logger returns what writes records of a level and above to standard error.
+func (p *relayCommand) logger(level slog.Level) *slog.Logger {
+	return slog.New(slog.NewTextHandler(p.Err, &slog.HandlerOptions{Level: level}))
+}

@@ -1,0 +1,52 @@
+package main
+
+// A config is a configuration file, as help/relay.txt explains it.
+type config struct {
+	Store        string          `json:"store"`
+	Addr         string          `json:"addr"`
+	Base         string          `json:"base"`
+	Publish      []configPublish `json:"publish"`
+	Sources      []configSource  `json:"sources"`
+	Subscribers  []string        `json:"subscribers"`
+	Hubs         []string        `json:"hubs"`
+	Rate         float64         `json:"rate"`
+	Concurrency  int             `json:"concurrency"`
+	AllowPrivate bool            `json:"allow_private"`
+	Status       string          `json:"status"`
+	Report       string          `json:"report"`
+}
+
+// A configSource is an element of sources.
+type configSource struct {
+	URL      string       `json:"url"`
+	Protocol string       `json:"protocol"`
+	Feed     string       `json:"feed"`
+	Complete bool         `json:"complete"`
+	Every    string       `json:"every"`
+	Daily    []string     `json:"daily"`
+	Zone     string       `json:"zone"`
+	Jitter   string       `json:"jitter"`
+	Interval string       `json:"interval"`
+	Budget   configBudget `json:"budget"`
+	Pings    []string     `json:"pings"`
+	Hub      string       `json:"hub"`
+	Topic    string       `json:"topic"`
+	Payloads bool         `json:"payloads"`
+}
+
+// A configBudget is the field budget of a source. What is zero or empty has no limit.
+type configBudget struct {
+	Time     string `json:"time"`
+	Requests int64  `json:"requests"`
+	Bytes    int64  `json:"bytes"`
+}
+
+// A configPublish is an element of publish.
+type configPublish struct {
+	Protocol string `json:"protocol"`
+	Path     string `json:"path"`
+	Dumps    string `json:"dumps"`
+	Repack   string `json:"repack"`
+	ListSize int    `json:"list_size"`
+	MaxLists int    `json:"max_lists"`
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"sync"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/harvest/notify"
+	"github.com/websync-go/websync/harvest/schedule"
+)
+
+// A follower is a source of the configuration. It has the Sources of what its URL leads
+// to when that is found out.
+type follower struct {
+	target   cli.Target
+	entry    schedule.Entry // without Source
+	pings    []string
+	hub      string // empty: none
+	topic    string
+	payloads bool
+
+	mu      sync.Mutex
+	keys    []string // of the Sources; nil: not known yet
+	noticed bool     // before they were known
+}
+
+// follow finds the Sources of all followers and schedules them, each as soon as it can be
+// found.
+func (p *relayCommand) follow(ctx context.Context) error {
+	cli.AwaitAll(ctx, p.followers, func(ctx context.Context, f *follower) error {
+		err := p.open(ctx, f)
+		if ctx.Err() == nil {
+			p.recorder.Opened(ctx, f.target.URL, f.keys, err)
+		}
+		return err
+	}, p.fail)
+	return nil
+}
+
+// fail reports that what a URL leads to could not be found out, or is not what it was.
+func (p *relayCommand) fail(err error) {
+	p.page.Fail(err)
+	p.Complain(cmp.Or(cli.Ambiguity("websync relay", err), err.Error()))
+}
+
+// open schedules the Sources of what a follower's URL leads to.
+func (p *relayCommand) open(ctx context.Context, f *follower) error {
+	sources, left, err := p.opener.Sources(ctx, f.target)
+	if err != nil && len(sources) == 0 {
+		return err
+	}
+	if err != nil {
+		p.fail(err)
+	}
+	for i := range left {
+		p.fail(left[i].Err(f.target))
+		sources = append(sources, left[i].Source)
+	}
+	var entries []schedule.Entry
+	var keys []string
+	for _, src := range sources {
+		if p.wrap != nil {
+			src = p.wrap(src)
+		}
+		e := f.entry
+		e.Source, e.URLs = src, []string{src.Key()}
+		entries, keys = append(entries, e), append(keys, src.Key())
+	}
+	if err := p.scheduler.Add(entries...); err != nil {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.keys = keys
+	if f.noticed || f.entry.Every < 0 && len(f.entry.Daily) == 0 { // the last run may have been interrupted
+		for _, key := range keys {
+			p.scheduler.Notify(key)
+		}
+	}
+	return nil
+}
+
+// doubt lets what a source is be found out anew at the next start.
+func (p *relayCommand) doubt(key string) {
+	for _, f := range p.followers {
+		f.mu.Lock()
+		mine := slices.Contains(f.keys, key)
+		f.mu.Unlock()
+		if mine {
+			p.opener.Doubt(context.Background(), f.target)
+		}
+	}
+}
+
+// notice makes the sources run that have a URL, and reports whether there are any.
+func (p *relayCommand) notice(url string) bool { return p.payload(url, nil) }
+
+// payload makes the sources run that have a URL, or applies the content of a notice. It
+// reports whether there are any.
+func (p *relayCommand) payload(url string, body []byte) (known bool) {
+	for _, f := range p.followers {
+		keys, mine := f.named(url)
+		known = known || mine
+		for _, key := range keys {
+			if f.payloads {
+				p.scheduler.Payload(key, body)
+			} else {
+				p.scheduler.Notify(key)
+			}
+		}
+	}
+	return known
+}
+
+// named returns the keys of the Sources that have a URL, and reports whether the follower
+// has it. If they are not known yet, they run when they are.
+func (f *follower) named(url string) (keys []string, mine bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if slices.Contains(f.keys, url) && url != f.target.URL {
+		return []string{url}, true // one of several
+	}
+	if !slices.Contains(append([]string{f.target.URL, f.target.Feed, f.topic}, f.pings...), url) || url == "" {
+		return nil, false
+	}
+	f.noticed = f.keys == nil
+	return f.keys, true
+}
+
+// websubPath is where callbacks of hubs are, below notifyPath.
+const websubPath = "websub/"
+
+// makeSubscriber makes what subscribes at hubs, if there are any.
+func (p *relayCommand) makeSubscriber() {
+	if !slices.ContainsFunc(p.followers, func(f *follower) bool { return f.hub != "" }) {
+		return
+	}
+	p.subscriber = &notify.Subscriber{Callback: p.Base + notifyPath + websubPath, State: p.store, Notify: p.notice, Payload: p.payload, Log: p.log}
+	if p.AllowPrivate {
+		p.subscriber.Client = &http.Client{} // one without the guard
+	}
+}
+
+// subscribe subscribes to the topics of the configuration, and to no others, as soon as
+// the store can be written.
+func (p *relayCommand) subscribe(ctx context.Context) error {
+	cli.AwaitAll(ctx, []*notify.Subscriber{p.subscriber}, p.subscribeTo, func(err error) { p.Complain(err.Error()) })
+	return nil
+}
+
+func (p *relayCommand) subscribeTo(ctx context.Context, subscriber *notify.Subscriber) error {
+	var old []string
+	for s, err := range subscriber.Subscriptions(ctx) {
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(p.followers, func(f *follower) bool { return f.hub != "" && f.topic == s.Topic }) {
+			old = append(old, s.Topic)
+		}
+	}
+	for _, topic := range old {
+		if err := subscriber.Unsubscribe(ctx, topic); err != nil {
+			return err
+		}
+	}
+	for _, f := range p.followers {
+		if f.hub == "" {
+			continue
+		}
+		if err := subscriber.Subscribe(ctx, f.topic, f.hub); err != nil {
+			return errors.Join(errors.New(websync.RedactURL(f.topic)), err)
+		}
+	}
+	return nil
+}

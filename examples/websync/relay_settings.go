@@ -1,0 +1,338 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	_ "time/tzdata" // zones of sources, on every machine
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/schedule"
+	"github.com/websync-go/websync/publish"
+)
+
+const (
+	defaultStore = "sqlite:relay.db"
+	defaultAs    = "resourcesync"
+)
+
+var (
+	// a directory is published by the program publish
+	harvested = slices.DeleteFunc(slices.Clone(cli.Harvested), func(p string) bool { return p == "dir" })
+	// see eliText
+	published = slices.DeleteFunc(slices.Clone(cli.Published), func(p string) bool { return p == "eli" })
+)
+
+const eliText = "only the publisher of an ELI can list it, and a relay publishes the work of others"
+
+// notifyPath is where notices come in, below the base.
+const notifyPath = "notify/"
+
+// settings are a configuration that can be carried out.
+type settings struct {
+	*config
+	publications []*publication
+	followers    []*follower
+}
+
+// A publication is an element of publish.
+type publication struct {
+	cli.Publication
+	repack time.Duration
+}
+
+// check returns the settings, or an error for the first invalid value.
+func (c *configuration) check() (*settings, error) {
+	s := &settings{config: &c.config}
+	c.Store, c.Addr = cmp.Or(c.Store, defaultStore), cmp.Or(c.Addr, cli.DefaultAddr)
+	for _, check := range []func(*settings) error{c.checkSite, c.checkPublications, c.checkSources} {
+		if err := check(s); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (c *configuration) checkSite(*settings) error {
+	if _, err := cli.ParseStore(c.Store); err != nil {
+		return c.wrong("store", websync.RedactURL(c.Store), "not one of "+cli.StoreForms)
+	}
+	if err := cli.CheckAddr(c.Addr); err != nil {
+		return c.wrong("addr", c.Addr, "%v", err)
+	}
+	if c.Status != "" {
+		if err := cli.CheckAddr(c.Status); err != nil {
+			return c.wrong("status", c.Status, "%v", err)
+		}
+	}
+	if c.Base != "" {
+		base, err := cli.CheckBase(c.Base)
+		if err != nil {
+			return c.wrong("base", c.Base, "%v", err)
+		}
+		c.Base = base
+	}
+	if !(c.Rate >= 0 && c.Rate <= math.MaxFloat64) {
+		return c.wrong("rate", c.Rate, "not a number of requests a second")
+	}
+	if c.Concurrency < 0 {
+		return c.wrong("concurrency", c.Concurrency, "not a number of sources, 1 or more")
+	}
+	if c.Report != "" && cli.CheckPage(c.Report) != nil {
+		return c.wrong("report", c.Report, "not the name of a file")
+	}
+	return cmp.Or(c.urls("subscribers", c.Subscribers), c.urls("hubs", c.Hubs))
+}
+
+// urls returns an error unless all values of a field are URLs.
+func (c *configuration) urls(path string, values []string) error {
+	for i, value := range values {
+		if err := c.url(fmt.Sprintf("%s[%d]", path, i), value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *configuration) url(path, value string) error {
+	if u, err := url.Parse(value); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return c.wrong(path, value, "not a URL that begins with http:// or https://")
+	}
+	return nil
+}
+
+// duration returns a time of the configuration; if empty, 0, and if it is zero, none.
+func (c *configuration) duration(path, value string, none time.Duration) (time.Duration, error) {
+	if value == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(value)
+	switch {
+	case err != nil || d < 0 || d == 0 && none == 0:
+		return 0, c.wrong(path, value, `not a time such as "90s", "15m" or "1h30m"`)
+	case d == 0:
+		return none, nil
+	}
+	return d, nil
+}
+
+func (c *configuration) checkPublications(s *settings) error {
+	if len(c.Publish) == 0 {
+		c.Publish = []configPublish{{Protocol: defaultAs}}
+	}
+	for i := range c.Publish {
+		p := &c.Publish[i]
+		path := fmt.Sprintf("publish[%d].", i)
+		switch {
+		case p.Protocol == "eli":
+			return c.wrong(path+"protocol", p.Protocol, "not possible: "+eliText)
+		case !slices.Contains(published, p.Protocol):
+			return c.wrong(path+"protocol", p.Protocol, "not one of %s", strings.Join(published, ", "))
+		case slices.ContainsFunc(c.Publish[:i], func(q configPublish) bool { return q.Protocol == p.Protocol }):
+			return c.wrong(path+"protocol", p.Protocol, "given twice: each protocol can be there once")
+		case !isPath(p.Path):
+			return c.wrong(path+"path", p.Path, `not a path below the base, such as "lists/feed.atom", of letters, digits, and -._~, and not below %s or r/`, notifyPath)
+		case p.Protocol == "sitemap" && strings.Contains(p.Path, "/"):
+			return c.wrong(path+"path", p.Path, "a sitemap must be in the directory of the base, above what it lists: give it a name without a slash")
+		case p.Protocol != "resourcesync" && p.Dumps != "":
+			return c.wrong(path+"dumps", p.Dumps, "only resourcesync has dumps")
+		case p.Protocol != "resourcesync" && p.ListSize != 0:
+			return c.wrong(path+"list_size", p.ListSize, "only resourcesync has Change Lists")
+		case p.Protocol != "resourcesync" && p.MaxLists != 0:
+			return c.wrong(path+"max_lists", p.MaxLists, "only resourcesync has Change Lists")
+		case p.ListSize < 0:
+			return c.wrong(path+"list_size", p.ListSize, "not a number of changes, 1 or more")
+		case p.MaxLists < 0:
+			return c.wrong(path+"max_lists", p.MaxLists, "not a number of lists, 1 or more")
+		}
+		repack, err := c.duration(path+"repack", p.Repack, 0)
+		if err != nil {
+			return err
+		}
+		s.publications = append(s.publications, &publication{cli.Publication{
+			Protocol: p.Protocol, Path: p.Path, Hubs: c.Hubs, Dumps: p.Dumps, ListSize: p.ListSize, MaxLists: p.MaxLists,
+		}, cmp.Or(repack, time.Minute)})
+	}
+	return c.checkPaths(s)
+}
+
+// isPath reports whether a path needs no escapes and is not that of notices or bodies.
+func isPath(path string) bool {
+	if path == "" {
+		return true
+	}
+	plain := func(r rune) bool {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-._~/", r)
+	}
+	for _, step := range strings.Split(path, "/") {
+		if step == "" || step[0] == '.' {
+			return false
+		}
+	}
+	return !strings.ContainsFunc(path, func(r rune) bool { return !plain(r) }) && !strings.HasPrefix(path, notifyPath) && !strings.HasPrefix(path, "r/")
+}
+
+// checkPaths returns an error if two publications have documents with the same URL.
+func (c *configuration) checkPaths(s *settings) error {
+	site := &publish.Site{Base: "http://localhost/"}
+	site.Publishers(s.lists(site.Base)...)
+	for i, p := range s.publications {
+		for k, q := range s.publications {
+			at := strings.TrimPrefix(p.Entry(), strings.TrimSuffix(site.Base, "/"))
+			if i == k || !q.IsList(at) {
+				continue
+			}
+			late := max(i, k)
+			path, value := fmt.Sprintf("publish[%d].", late), s.publications[late]
+			text := fmt.Sprintf("%s and %s both have a document %s: give one of them another path in a configuration file, such as %q", p.Protocol, q.Protocol, at, value.Protocol+at)
+			if value.Path == "" {
+				return c.wrong(path+"protocol", value.Protocol, "%s", text)
+			}
+			return c.wrong(path+"path", value.Path, "%s", text)
+		}
+	}
+	return nil
+}
+
+// lists returns the Publishers of the publications.
+func (s *settings) lists(base string) (all []websync.Publisher) {
+	for _, p := range s.publications {
+		all = append(all, p.Publisher(base))
+	}
+	return all
+}
+
+func (c *configuration) checkSources(s *settings) error {
+	if len(c.Sources) == 0 {
+		if c.file != "" {
+			return fmt.Errorf("%s: at least one source must be there", c.name("sources"))
+		}
+		return errors.New("nothing to harvest: name URLs, or a file with -config")
+	}
+	for i := range c.Sources {
+		f, err := c.follower(fmt.Sprintf("sources[%d].", i), &c.Sources[i], s)
+		if err != nil {
+			return err
+		}
+		for k, other := range s.followers {
+			if other.target.URL == f.target.URL {
+				return c.wrong(fmt.Sprintf("sources[%d].url", i), f.target.URL, "is sources[%d], too: each source once", k)
+			}
+			if f.hub != "" && other.hub != "" && f.topic == other.topic {
+				return c.wrong(fmt.Sprintf("sources[%d].topic", i), f.topic, "is that of sources[%d], too: a topic has one hub", k)
+			}
+		}
+		s.followers = append(s.followers, f)
+	}
+	return nil
+}
+
+// follower returns what a source needs to be followed.
+func (c *configuration) follower(path string, src *configSource, s *settings) (_ *follower, err error) {
+	protocol := cmp.Or(src.Protocol, cli.Auto)
+	switch {
+	case !slices.Contains(harvested, protocol):
+		return nil, c.wrong(path+"protocol", src.Protocol, "not one of %s", strings.Join(harvested, ", "))
+	case src.URL == "":
+		return nil, fmt.Errorf("%s: must be there", c.name(path+"url"))
+	case src.Feed != "" && protocol != "eli":
+		return nil, c.wrong(path+"feed", src.Feed, "only for protocol eli")
+	case src.Complete && protocol != "sitemap" && protocol != cli.Auto:
+		return nil, c.wrong(path+"complete", src.Complete, "only for sitemaps: what %s deletes, it states", protocol)
+	}
+	f := &follower{payloads: src.Payloads, pings: src.Pings}
+	if f.target, err = cli.ParseTarget(protocol, src.URL); err != nil {
+		return nil, c.wrong(path+"url", src.URL, "not a URL that begins with http:// or https://")
+	}
+	f.target.Feed, f.target.Complete = src.Feed, src.Complete
+	if src.Feed != "" {
+		if err := c.url(path+"feed", src.Feed); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.urls(path+"pings", src.Pings); err != nil {
+		return nil, err
+	}
+	if err := c.subscription(path, src, f, s); err != nil {
+		return nil, err
+	}
+	f.entry, err = c.entry(path, src)
+	return f, err
+}
+
+// subscription sets what f subscribes to.
+func (c *configuration) subscription(path string, src *configSource, f *follower, s *settings) error {
+	switch {
+	case src.Hub == "" && src.Topic != "":
+		return c.wrong(path+"topic", src.Topic, "only with a hub")
+	case src.Hub == "" && src.Payloads:
+		return c.wrong(path+"payloads", src.Payloads, "only with a hub")
+	case src.Hub == "":
+		return nil
+	case c.Base == "":
+		return c.wrong(path+"hub", src.Hub, "needs base: the hub must reach this program")
+	}
+	f.hub, f.topic = src.Hub, cmp.Or(src.Topic, f.target.URL)
+	return cmp.Or(c.url(path+"hub", f.hub), c.url(path+"topic", f.topic))
+}
+
+// entry returns when a source runs.
+func (c *configuration) entry(path string, src *configSource) (e schedule.Entry, err error) {
+	set := func(to *time.Duration, field, value string, none time.Duration) {
+		if err == nil {
+			*to, err = c.duration(path+field, value, none)
+		}
+	}
+	if src.Every == "never" {
+		e.Every = -1
+	} else {
+		set(&e.Every, "every", src.Every, 0)
+	}
+	set(&e.Jitter, "jitter", src.Jitter, -1)
+	set(&e.Interval, "interval", src.Interval, -1)
+	set(&e.Budget.Time, "budget.time", src.Budget.Time, 0)
+	if err != nil {
+		return e, err
+	}
+	for i, text := range src.Daily {
+		at, err := timeOfDay(text)
+		if err != nil {
+			return e, c.wrong(fmt.Sprintf("%sdaily[%d]", path, i), text, `not a time of the day such as "03:30"`)
+		}
+		e.Daily = append(e.Daily, at)
+	}
+	if src.Zone != "" {
+		if e.Zone, err = time.LoadLocation(src.Zone); err != nil || src.Zone == "Local" {
+			return e, c.wrong(path+"zone", src.Zone, `not a time zone such as "Europe/Stockholm"`)
+		}
+	}
+	e.Budget = harvest.Budget{Time: e.Budget.Time, Requests: src.Budget.Requests, Bytes: src.Budget.Bytes}
+	switch {
+	case len(src.Daily) > 0 && src.Every != "":
+		err = c.wrong(path+"every", src.Every, "daily is in its place: leave one of them out")
+	case len(src.Daily) == 0 && src.Zone != "":
+		err = c.wrong(path+"zone", src.Zone, "only with daily")
+	case src.Budget.Requests < 0:
+		err = c.wrong(path+"budget.requests", src.Budget.Requests, "not a number of requests, 1 or more")
+	case src.Budget.Bytes < 0:
+		err = c.wrong(path+"budget.bytes", src.Budget.Bytes, "not a number of bytes, 1 or more")
+	}
+	return e, err
+}
+
+// timeOfDay reads a time of the day as the time since midnight.
+func timeOfDay(text string) (time.Duration, error) {
+	at, err := time.Parse("15:04", text)
+	if err != nil {
+		at, err = time.Parse(time.TimeOnly, text)
+	}
+	midnight := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
+	return at.Sub(midnight), err
+}
