@@ -81,13 +81,9 @@ func (p *parser) read(r io.Reader, decoder encoding.Encoding) (*pages, error) {
 	case err != nil:
 		return nil, err
 	case n > p.max:
-		return nil, p.tooLarge()
+		return nil, fmt.Errorf("more than %d bytes: %w", p.max, websync.ErrLimit)
 	}
 	return text, nil
-}
-
-func (p *parser) tooLarge() error {
-	return fmt.Errorf("more than %d bytes: %w", p.max, websync.ErrLimit)
 }
 
 // utf16 returns the decoder of a document in UTF-16, otherwise nil.

@@ -37,7 +37,11 @@ type body struct {
 func newBody(x *exchange, k *call) (*body, error) {
 	most := limit(k.req.MaxBytes, limit(k.c.MaxBytes, 1<<30, math.MaxInt64), math.MaxInt64)
 	b := &body{length: x.resp.ContentLength, left: most}
-	b.transfer.open(k, x, transferLimit(most))
+	transferred := int64(math.MaxInt64)
+	if most <= math.MaxInt64/2 { // incompressible data becomes a little longer in gzip
+		transferred = most + most/8 + 1<<10
+	}
+	b.transfer.open(k, x, transferred)
 	b.r = &b.transfer
 	if http.Header(k.req.Header).Get("Accept-Encoding") == "" {
 		zipped, err := gzipped(x.resp.Header)
@@ -57,15 +61,6 @@ func newBody(x *exchange, k *call) (*body, error) {
 		return nil, transferError(x.name(), err)
 	}
 	return b, nil
-}
-
-// transferLimit returns how many bytes may be transferred for a body of at most the given
-// number of bytes: incompressible data becomes a little longer in gzip.
-func transferLimit(most int64) int64 {
-	if most > math.MaxInt64/2 {
-		return math.MaxInt64
-	}
-	return most + most/8 + 1<<10
 }
 
 // gzipped reports whether the body is gzip. Other codings are an error, since nothing

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/netip"
@@ -60,7 +61,10 @@ func (c *Client) sourceNetworks(ctx context.Context, h *host, name string) ([]ne
 	h.mu.Unlock()
 	var allow []netip.Prefix
 	if !wasPublic {
-		addrs, err := c.lookup(ctx, name)
+		resolver := cmp.Or(c.resolver, net.DefaultResolver)
+		looking, cancel := context.WithTimeout(ctx, c.set.inactivity)
+		defer cancel()
+		addrs, err := resolver.LookupNetIP(looking, "ip", name)
 		if err != nil {
 			return nil, err
 		}
@@ -74,16 +78,6 @@ func (c *Client) sourceNetworks(ctx context.Context, h *host, name string) ([]ne
 		h.save(ctx)
 	}
 	return first.([]netip.Prefix), nil
-}
-
-func (c *Client) lookup(ctx context.Context, name string) ([]netip.Addr, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.set.inactivity)
-	defer cancel()
-	resolver := c.resolver
-	if resolver == nil {
-		resolver = net.DefaultResolver
-	}
-	return resolver.LookupNetIP(ctx, "ip", name)
 }
 
 // privateOnly returns the addresses as networks, or nil if one of them is public. It

@@ -276,7 +276,8 @@ func (t *tx) Scan(from, to []byte, n int, fn func(key, value []byte) bool) error
 	for n = min(n, maxPage); ; n = min(4*n, maxPage) {
 		p := page{t: t, fn: fn, left: n}
 		b := t.batch()
-		b.add(t.db.sql.scanLong, p.keepLong, from, to, prefix(from), prefix(to), int64(n))
+		long := func(row [][]byte) { p.long = append(p.long, [2][]byte{t.keep(row[0]), t.keep(row[1])}) }
+		b.add(t.db.sql.scanLong, long, from, to, prefix(from), prefix(to), int64(n))
 		b.add(t.db.sql.scan, p.row, from, to, int64(n))
 		if err := t.send(b); err != nil {
 			return err
@@ -297,10 +298,6 @@ type page struct {
 	left int    // keys
 	last []byte // the last key that fn was given
 	over bool   // fn wants no more
-}
-
-func (p *page) keepLong(row [][]byte) {
-	p.long = append(p.long, [2][]byte{p.t.keep(row[0]), p.t.keep(row[1])})
 }
 
 func (p *page) row(row [][]byte) {

@@ -179,10 +179,14 @@ func (s *Store) setUp(ctx context.Context, c *conn) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.file, err)
 	}
-	if err = s.turnOnWAL(ctx, c); err != nil {
+	err = s.patiently(ctx, func() error {
+		mode, err := c.pragma("journal_mode = wal")
+		if err == nil && !strings.EqualFold(mode, "wal") {
+			err = fmt.Errorf("%s: the file system has no write-ahead log: journal mode %s", s.file, mode)
+		}
 		return err
-	}
-	if !is {
+	})
+	if err == nil && !is {
 		err = s.patiently(ctx, c.create)
 	}
 	if err != nil {
@@ -209,14 +213,4 @@ func (c *conn) create() error {
 	}
 	_, endErr := c.ask(end)
 	return errors.Join(err, endErr)
-}
-
-func (s *Store) turnOnWAL(ctx context.Context, c *conn) error {
-	return s.patiently(ctx, func() error {
-		mode, err := c.pragma("journal_mode = wal")
-		if err == nil && !strings.EqualFold(mode, "wal") {
-			err = fmt.Errorf("%s: the file system has no write-ahead log: journal mode %s", s.file, mode)
-		}
-		return err
-	})
 }

@@ -37,7 +37,10 @@ var pairRules = []rule{
 	withDB("bounds", "A key has up to 5,000 bytes of all values. Scan yields each key from <= key < to, in order of the "+
 		"bytes, and nothing if from is not less than to.",
 		func(d *db) {
-			want := oddPairs()
+			want := pairs{}
+			for _, k := range oddKeys() {
+				want[k] = "v" + k
+			}
 			d.set(want)
 			d.view(func(t *tx) {
 				bounds := slices.Concat([]string{logKey(1+1<<24, 1), logKey(1, 1+1<<40)}, oddBounds())
@@ -89,14 +92,6 @@ var pairRules = []rule{
 		d.view(check)
 		d.update(check)
 	}),
-}
-
-func oddPairs() pairs {
-	p := pairs{}
-	for _, k := range oddKeys() {
-		p[k] = "v" + k
-	}
-	return p
 }
 
 // manyPairs returns thousands of pairs.
