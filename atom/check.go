@@ -332,7 +332,7 @@ func (c *checker) linkExtensions(l *linkView) {
 				continue
 			}
 			for field := range bytes.FieldsSeq(a.Value) {
-				c.r.checkDigest(field, true)
+				c.r.reportDigest(field, syntax.DigestFault(field))
 			}
 		case "etag":
 			if fault := syntax.EntityTagFault(a.Value); fault != "" {
@@ -514,7 +514,8 @@ func (c *checker) endFeed(s *scope) {
 		c.r.report(ruleFeedSelf, s.at, s.name, nil, "a feed should have a link self")
 	}
 	if !f.Updated.IsZero() && f.Updated.Time().Before(h.latest.Time()) {
-		c.r.report(ruleFeedUpdated, h.updated, "updated", []byte(f.Updated.String()), fmt.Sprintf("should not be older than the entry in line %d", h.latestAt.line))
+		c.r.report(ruleFeedUpdated, h.updated, "updated", []byte(f.Updated.String()),
+			fmt.Sprintf("should not be older than the entry in line %d", h.latestAt.line))
 	}
 	if !s.seen.has(childAuthor) {
 		c.missingAuthors(s)
@@ -563,12 +564,21 @@ func (c *checker) history() {
 			c.r.report(ruleCompletePaged, h.complete, "complete", nil, "a complete feed should have no link "+headRelations[rel])
 		}
 	}
-	current, known := &h.links[relCurrent], c.o.URL != "" || h.links[relSelf].href != ""
+	known := c.o.URL != "" || h.links[relSelf].href != ""
 	for _, rel := range [...]int{relFirst, relLast, relCurrent} {
 		if link := &h.links[rel]; complete && !archive && known && link.stated && !c.isSelf(link.href) {
-			c.r.report(ruleCompletePaged, h.complete, "complete", []byte(link.href), "a complete feed should be one document, but "+headRelations[rel]+" is another")
+			c.r.report(ruleCompletePaged, h.complete, "complete", []byte(link.href),
+				"a complete feed should be one document, but "+headRelations[rel]+" is another")
 		}
 	}
+	c.archive(complete, archive, known)
+}
+
+// archive checks the mark of archive documents, and the links that go with it. known
+// reports whether the document's own URL is known.
+func (c *checker) archive(complete, archive, known bool) {
+	h := &c.head
+	current := &h.links[relCurrent]
 	switch {
 	case complete && archive:
 		c.r.report(ruleCompletePaged, h.complete, "complete", nil, "a complete feed should be no archive document")
@@ -578,9 +588,11 @@ func (c *checker) history() {
 		c.r.report(ruleArchiveSelf, h.archive, "archive", nil, "an archive document must have another document as its current")
 	case archive:
 	case h.links[relNextArchive].stated:
-		c.r.report(ruleArchiveMark, h.links[relNextArchive].at, "link", nil, "a document with next-archive should have fh:archive")
+		c.r.report(ruleArchiveMark, h.links[relNextArchive].at, "link", nil,
+			"a document with next-archive should have fh:archive")
 	case h.links[relPrevArchive].stated && current.stated && known && !c.isSelf(current.href):
-		c.r.report(ruleArchiveMark, current.at, "link", []byte(current.href), "a document whose current is another should have fh:archive")
+		c.r.report(ruleArchiveMark, current.at, "link", []byte(current.href),
+			"a document whose current is another should have fh:archive")
 	}
 }
 

@@ -50,7 +50,8 @@ const (
 
 	repeatedChildren = childAuthor | childContributor | childCategory | childLink
 	historyMarks     = childComplete | childArchive
-	metadataChildren = childID | childTitle | childSubtitle | childRights | childUpdated | childGenerator | childIcon | childLogo |
+	metadataChildren = childID | childTitle | childSubtitle | childRights | childUpdated | childGenerator | childIcon |
+		childLogo |
 		historyMarks | repeatedChildren
 )
 
@@ -65,7 +66,8 @@ type model struct {
 var (
 	feedModel   = model{metadataChildren, childID | childTitle | childUpdated, &ruleFeedChild, &ruleFeedChild}
 	sourceModel = model{metadataChildren, childID | childTitle | childUpdated, &ruleSourceChild, &ruleSourceLacks}
-	entryModel  = model{childID | childTitle | childSummary | childRights | childUpdated | childPublished | childContent | childSource | repeatedChildren,
+	entryModel  = model{childID | childTitle | childSummary | childRights | childUpdated | childPublished | childContent |
+		childSource | repeatedChildren,
 		childID | childTitle | childUpdated, &ruleEntryChild, &ruleEntryChild}
 	tombstoneModel = model{childBy | childComment | childLink | childSource, 0, &ruleTombstoneChild, nil}
 	personModel    = model{childName | childURI | childEmail, childName, &rulePersonChild, &rulePersonChild}
@@ -289,9 +291,11 @@ func (r *Reader) feedElement(f *feedView, s *scope, name xmlscan.Name) (err erro
 	among := inFeed && own && r.entries > 0
 	switch {
 	case isItem:
-		r.doubt(ruleUnknown, r.at, name.Local, []byte(name.Space), "an item must be named entry or deleted-entry, in its own namespace: this one is skipped")
+		r.doubt(ruleUnknown, r.at, name.Local, []byte(name.Space),
+			"an item must be named entry or deleted-entry, in its own namespace: this one is skipped")
 	case among:
-		r.doubt(ruleUnknown, r.at, name.Local, nil, fmt.Sprintf("feed has no element %.100q: among its entries it may stand for one", name.Local))
+		r.doubt(ruleUnknown, r.at, name.Local, nil,
+			fmt.Sprintf("feed has no element %.100q: among its entries it may stand for one", name.Local))
 	}
 	if !own || !isItem && !among {
 		r.foreign(s, name)
@@ -736,7 +740,8 @@ func (r *Reader) resolved(base string, ref []byte) span {
 		return v.buf.Add(ref)
 	}
 	if base == "" && r.check == nil {
-		r.reportChild(ruleRelative, ref, "a relative reference, but neither the document nor xml:base has a URL to resolve it against")
+		r.reportChild(ruleRelative, ref,
+			"a relative reference, but neither the document nor xml:base has a URL to resolve it against")
 	}
 	from := len(v.buf.Bytes)
 	v.buf.Bytes = syntax.AppendResolved(v.buf.Bytes, base, ref)

@@ -2,6 +2,7 @@ package atom
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -162,11 +163,11 @@ func (r *Reader) digests(l *linkView, hash, md5 []byte) {
 			r.reportChild(ruleHash, nil, fmt.Sprintf("more than %d digests: the others are left out", maxDigests))
 			break
 		}
-		added := r.addDigest(field)
-		if !added || r.check != nil {
-			r.checkDigest(field, added)
-		}
-		if added && r.check != nil {
+		switch added := r.addDigest(field); {
+		case !added:
+			r.reportDigest(field, cmp.Or(syntax.DigestFault(field), "not an algorithm, a colon and a digest"))
+		case r.check != nil:
+			r.reportDigest(field, syntax.DigestFault(field))
 			r.check.conflict(from)
 		}
 	}
@@ -182,12 +183,8 @@ func (r *Reader) digests(l *linkView, hash, md5 []byte) {
 	l.Digests = span{From: from, To: len(v.digests)}
 }
 
-// checkDigest reports what is wrong with one "algorithm:sum".
-func (r *Reader) checkDigest(field []byte, usable bool) {
-	fault := syntax.DigestFault(field)
-	if fault == "" && !usable {
-		fault = "not an algorithm, a colon and a digest"
-	}
+// reportDigest reports what is wrong with one "algorithm:sum".
+func (r *Reader) reportDigest(field []byte, fault string) {
 	if fault != "" {
 		r.reportAttr(ruleHash, "hash", field, fault)
 	} else if name, _, _ := bytes.Cut(field, []byte(":")); syntax.DigestSize(name) == 0 {

@@ -185,7 +185,8 @@ func (r *Reader) open() (err error) {
 	report := func(d document.Departure, line, column int, value []byte, message string) {
 		r.reports.Add(documentRules[d], line, column, "", value, message)
 	}
-	r.doc = &document.Document{Kind: atomKind, URL: r.Document, Report: report, Strict: r.Strict, MaxDepth: r.MaxDepth, RepairTags: r.Repair}
+	r.doc = &document.Document{Kind: atomKind, URL: r.Document, Report: report, Strict: r.Strict, MaxDepth: r.MaxDepth,
+		RepairTags: r.Repair}
 	if err := r.doc.Open(r.src, r.MaxBytes); err != nil {
 		return err
 	}
@@ -289,7 +290,8 @@ func (r *Reader) metadata() error {
 // tombstone there deletes nothing.
 func (r *Reader) stops(name xmlscan.Name) bool {
 	if isTombstone(name) {
-		r.doubt(ruleNesting, r.at, name.Local, nil, "a tombstone inside another element is not read: it must be a child of the feed")
+		r.doubt(ruleNesting, r.at, name.Local, nil,
+			"a tombstone inside another element is not read: it must be a child of the feed")
 	}
 	return r.isEntry(name)
 }
@@ -417,7 +419,8 @@ func (r *Reader) next() (xmlscan.Kind, error) {
 func (r *Reader) watchedTag() (xmlscan.Kind, error) {
 	kind, err := r.xml.NextTagAndText(func(line, column int, text []byte) {
 		if r.scan.Depth() == 1 && r.kind == FeedDocument {
-			r.doubt(ruleTextBetween, position{line, column}, "", text, "only white space may stand between elements: this may stand for an entry")
+			r.doubt(ruleTextBetween, position{line, column}, "", text,
+				"only white space may stand between elements: this may stand for an entry")
 			return
 		}
 		r.reports.Add(ruleTextBetween, line, column, "", text, "only white space may stand between elements")

@@ -387,7 +387,8 @@ func (m *entryMaker) text(t *Text, x *websync.Element) {
 	if _, err := m.xml.NextTag(); err != nil || m.xml.Name() != (xmlscan.Name{Space: Namespace, Local: x.Local}) {
 		return
 	}
-	read := Text{Type: cmp.Or(m.attr("", "type"), PlainText), Lang: m.attr(xmlNamespace, "lang"), Base: m.attr(xmlNamespace, "base")}
+	read := Text{Type: cmp.Or(m.attr("", "type"), PlainText), Lang: m.attr(xmlNamespace, "lang"),
+		Base: m.attr(xmlNamespace, "base")}
 	var value []byte
 	var err error
 	if read.Type != XHTML {
@@ -482,7 +483,8 @@ func passUntil(text []byte, i int, end string) int {
 
 // isPhrase reports whether an element can occur within a word.
 func isPhrase(name []byte) bool {
-	return isOneOf(name, "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i", "ins", "kbd",
+	return isOneOf(name, "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
+		"ins", "kbd",
 		"mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr")
 }
 

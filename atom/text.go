@@ -262,7 +262,8 @@ func (r *Reader) embedded(isXML, valid bool) (span, error) {
 			return text, nil
 		}
 	case elements > 1:
-		r.reportChild(ruleContentXML, nil, fmt.Sprintf("content of an XML type must be one element: there are %d, and the first counts", elements))
+		r.reportChild(ruleContentXML, nil,
+			fmt.Sprintf("content of an XML type must be one element: there are %d, and the first counts", elements))
 	case !text.IsEmpty():
 		r.reportChild(ruleContentXML, v.buf.Of(text), "content of an XML type must be one element, with no text beside it")
 	}

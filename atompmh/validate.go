@@ -71,7 +71,8 @@ func (c *checker) item(other func(*atom.Item, atom.ReportFunc)) func(*atom.Item,
 		if e := item.Entry; e != nil {
 			c.entry(e, report)
 		} else {
-			report(ruleTombstone, "deleted-entry", item.ID(), "readers of Atom-PMH may not know it: a deletion entry has no alternate link and an empty content")
+			report(ruleTombstone, "deleted-entry", item.ID(),
+				"readers of Atom-PMH may not know it: a deletion entry has no alternate link and an empty content")
 		}
 	}
 }
@@ -195,13 +196,39 @@ func (c *checker) times(f *atom.Feed, report atom.ReportFunc) {
 		report(ruleUpdated, "updated", f.Updated.String(), "an entry is of "+c.newest.String())
 	}
 	if !c.lowest.IsZero() && updated.After(c.lowest.Time()) {
-		report(ruleReferee, "updated", f.Updated.String(), "an entry of the document that links to this one is of "+c.lowest.String())
+		report(ruleReferee, "updated", f.Updated.String(),
+			"an entry of the document that links to this one is of "+c.lowest.String())
 	}
 }
 
 // complete checks whether the documents that are marked as complete are.
 func (c *checker) complete(f *atom.Feed, report atom.ReportFunc) {
-	lacking, outdated, more := 0, 0, 0
+	lacking, outdated, more := c.differences()
+	if c.whole && more > 0 {
+		report(ruleComplete, "feed", "",
+			fmt.Sprintf("a newer document has fh:complete, and lacks %d active entries of this one", more))
+	}
+	if !f.Complete {
+		_, archived := f.Link("prev-archive")
+		if !c.any && !archived && !f.Archive && c.deletions == 0 && len(c.here) > 0 {
+			report(ruleCompleteMissing, "feed", "", "it has all active entries, and should have fh:complete")
+		}
+		return
+	}
+	c.whole = true
+	if lacking > 0 || outdated > 0 {
+		report(ruleComplete, "complete", "",
+			fmt.Sprintf("the document lacks %d active entries of newer ones, and has %d that these delete", lacking, outdated))
+	}
+	if c.deletions > 0 {
+		report(ruleCompleteDeletion, "complete", "",
+			fmt.Sprintf("a feed with deletion entries, of which there are %d, should not have it", c.deletions))
+	}
+}
+
+// differences counts how the document differs from the newer ones: active entries that
+// only they have, entries that they delete, and active entries that only it has.
+func (c *checker) differences() (lacking, outdated, more int) {
 	for key, newer := range c.records {
 		held, ok := c.here[key]
 		switch live := ok && !held.deleted; {
@@ -216,21 +243,5 @@ func (c *checker) complete(f *atom.Feed, report atom.ReportFunc) {
 			more++
 		}
 	}
-	if c.whole && more > 0 {
-		report(ruleComplete, "feed", "", fmt.Sprintf("a newer document has fh:complete, and lacks %d active entries of this one", more))
-	}
-	if !f.Complete {
-		_, archived := f.Link("prev-archive")
-		if !c.any && !archived && !f.Archive && c.deletions == 0 && len(c.here) > 0 {
-			report(ruleCompleteMissing, "feed", "", "it has all active entries, and should have fh:complete")
-		}
-		return
-	}
-	c.whole = true
-	if lacking > 0 || outdated > 0 {
-		report(ruleComplete, "complete", "", fmt.Sprintf("the document lacks %d active entries of newer ones, and has %d that these delete", lacking, outdated))
-	}
-	if c.deletions > 0 {
-		report(ruleCompleteDeletion, "complete", "", fmt.Sprintf("a feed with deletion entries, of which there are %d, should not have it", c.deletions))
-	}
+	return lacking, outdated, more
 }

@@ -73,14 +73,19 @@ func (c *checker) document(h *Head) {
 		c.report(ruleIndex, onMetadata, string(m.Capability), formOf(m.Capability, false).name+" must not have an index")
 	}
 	c.times(m, c.form.at, c.form.from, c.form.name)
-	if m.Change != "" || !m.Datetime.IsZero() || len(m.Digests) > 0 || m.Length != 0 || m.Type != "" || m.Encoding != "" || m.Path != "" {
+	if m.Change != "" || !m.Datetime.IsZero() || m.Path != "" || describes(m.Digests, m.Length, m.Type, m.Encoding) {
 		c.report(ruleHeadAttribute, onMetadata, "", "md of a document has at, capability, completed, from and until only")
 	}
 	c.metadata(m)
+	c.headLinks(h)
+}
+
+// headLinks checks the links of the document.
+func (c *checker) headLinks(h *Head) {
 	for i := range h.Links {
 		l := &h.Links[i]
 		c.link(subject(i), l)
-		if l.Type != "" || l.Encoding != "" || l.Length != 0 || len(l.Digests) > 0 || !l.Modified.IsZero() || l.Priority != 0 || l.Path != "" {
+		if !l.Modified.IsZero() || l.Priority != 0 || l.Path != "" || describes(l.Digests, l.Length, l.Type, l.Encoding) {
 			c.report(ruleHeadLink, subject(i), "", "a link of a document has rel and href only")
 		}
 		if (l.Rel == "up" || l.Rel == "index") && h.Href(l.Rel) != l.Href {
@@ -95,13 +100,21 @@ func (c *checker) document(h *Head) {
 	}
 }
 
+// describes reports whether an md or ln states something about the bytes that it is of.
+func describes(digests websync.Digests, length int64, mediaType, encoding string) bool {
+	return len(digests) > 0 || length != 0 || mediaType != "" || encoding != ""
+}
+
 // times checks which times md has, of a document or of its entries.
 func (c *checker) times(m *Metadata, at, from need, what string) {
 	for _, t := range [...]struct {
 		need  need
 		value websync.Datetime
 		attr  string
-	}{{at, m.At, "at"}, {min(at, optional), m.Completed, "completed"}, {from, m.From, "from"}, {min(from, optional), m.Until, "until"}} {
+	}{
+		{at, m.At, "at"}, {min(at, optional), m.Completed, "completed"},
+		{from, m.From, "from"}, {min(from, optional), m.Until, "until"},
+	} {
 		switch there := !t.value.IsZero() || c.stated(m.Faulty, t.attr); {
 		case there && t.need == forbidden:
 			c.report(ruleTimeForbidden, onMetadata, t.value.String(), t.attr+" is not used for "+what)
@@ -111,6 +124,11 @@ func (c *checker) times(m *Metadata, at, from need, what string) {
 			c.report(ruleTimeRecommended, onMetadata, "", what+" should have "+t.attr)
 		}
 	}
+	c.intervals(m, at, from)
+}
+
+// intervals checks the two intervals of an md.
+func (c *checker) intervals(m *Metadata, at, from need) {
 	if at == optional && m.At.IsZero() && !m.Completed.IsZero() && !c.stated(m.Faulty, "at") {
 		c.report(ruleIntervalStart, onMetadata, m.Completed.String(), "completed must come with at")
 	}
@@ -164,6 +182,22 @@ func (c *checker) bytes(at subject, digests websync.Digests, length int64, media
 	if encoding != "" && !isCodings(encoding) {
 		c.report(ruleEncoding, at, encoding, "encoding: not a list of content codings")
 	}
+	c.digests(at, digests)
+	if !c.writing {
+		return
+	}
+	if length < 0 && length != websync.StatedZero || length > 999_999_999_999_999_999 {
+		c.report(ruleLength, at, fmt.Sprint(length), "length: not a number of bytes")
+	}
+	if path != "" {
+		if fault := pathFault(path); fault != "" {
+			c.report(rulePath, at, path, "path: "+fault)
+		}
+	}
+}
+
+// digests checks a hash.
+func (c *checker) digests(at subject, digests websync.Digests) {
 	for i, d := range digests {
 		text := ""
 		if !d.Known() {
@@ -176,17 +210,6 @@ func (c *checker) bytes(at subject, digests websync.Digests, length int64, media
 			c.report(ruleHashRepeated, at, d.String(), "hash: another digest is "+first.String())
 		case !d.Known() && syntax.DigestSize(d.Algorithm) == 0:
 			c.report(ruleHashAlgorithm, at, text, "hash: the algorithm is not known")
-		}
-	}
-	if !c.writing {
-		return
-	}
-	if length < 0 && length != websync.StatedZero || length > 999_999_999_999_999_999 {
-		c.report(ruleLength, at, fmt.Sprint(length), "length: not a number of bytes")
-	}
-	if path != "" {
-		if fault := pathFault(path); fault != "" {
-			c.report(rulePath, at, path, "path: "+fault)
 		}
 	}
 }
@@ -233,7 +256,8 @@ func (c *checker) entry(e *Entry) {
 		c.order(e)
 	}
 	if f.lastMod == forbidden && !e.LastMod.IsZero() {
-		c.report(ruleLastMod, onEntry, e.LastMod.String(), "lastmod should be left out, unless "+f.name+" changes with each document that it lists")
+		c.report(ruleLastMod, onEntry, e.LastMod.String(),
+			"lastmod should be left out, unless "+f.name+" changes with each document that it lists")
 	}
 	if h := &c.head.Metadata; (f.capability == ResourceList || f.manifest) && !f.index && e.LastMod.After(h.Completed) {
 		c.report(ruleSnapshot, onEntry, e.LastMod.String(), "lastmod is after the snapshot was completed, "+h.Completed.String())
@@ -295,7 +319,8 @@ func (c *checker) target(m *Metadata) {
 	switch {
 	case f.capability == Description && !f.index:
 		if is != CapabilityList && (is != "" || !m.isZero()) {
-			c.report(ruleTarget, onMetadata, string(is), "the capability of an entry of a Source Description must be capabilitylist")
+			c.report(ruleTarget, onMetadata, string(is),
+				"the capability of an entry of a Source Description must be capabilitylist")
 		}
 	case f.capability == CapabilityList:
 		switch is {
@@ -328,7 +353,7 @@ func (c *checker) change(e *Entry) {
 		}
 		return
 	}
-	if m.Change == Deleted && (len(m.Digests) > 0 || m.Length != 0 || m.Type != "" || m.Encoding != "") {
+	if m.Change == Deleted && describes(m.Digests, m.Length, m.Type, m.Encoding) {
 		c.report(ruleDeleted, onMetadata, "", "a resource that was deleted has no hash, length, type or encoding")
 	}
 	if m.Change == "" && !c.stated(m.Faulty, "change") {
@@ -413,9 +438,13 @@ func (c *checker) order(e *Entry) {
 	case f.changes && c.last.IsZero() && at.IsZero() && e.LastMod.Before(c.lastMod):
 		c.report(ruleOrderLastMod, onEntry, e.LastMod.String(), "the entry before has "+c.lastMod.String())
 	}
-	if !f.index {
-		return
+	if f.index {
+		c.follows(m)
 	}
+}
+
+// follows checks that the interval of a document of an index follows the one before.
+func (c *checker) follows(m *Metadata) {
 	if c.isOpen {
 		c.report(ruleUntilMissing, onEntry, "", "only the last document may be without until, but the one before is")
 	}

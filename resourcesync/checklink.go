@@ -51,55 +51,72 @@ func relationFault(rel string) string {
 
 // links checks the links of an entry.
 func (c *checker) links(e *Entry) {
-	mementos, vias, versions, described := 0, 0, false, false
+	var seen seenLinks
 	for i := range e.Links {
 		at, l := subject(i), &e.Links[i]
 		c.link(at, l)
 		if !c.form.manifest && c.form != &anyForm && (l.Path != "" || c.stated(l.Faulty, "path")) {
 			c.report(rulePathPlace, at, l.Path, "a link of an entry of "+c.form.name+" has no path")
 		}
-		switch l.Rel {
-		case "describedby":
-			described = true
-		case "contents":
-			if !c.form.packages && c.form != &anyForm {
-				c.report(ruleContentsPlace, at, l.Href, "a link contents is of a package")
-			}
-		case "duplicate":
-			c.sameBytes(at, l, &e.Metadata)
-			if len(l.Digests) > 0 || l.Length != 0 || l.Type != "" || l.Encoding != "" {
-				c.report(ruleMirror, at, "", "a mirror has the hash, length, type and encoding of the resource: they should be left out")
-			}
-		case "alternate":
-			if l.Type == "" {
-				c.report(ruleAlternateType, at, l.Href, "a link alternate should have a type")
-			}
-		case RelationPatch:
-			c.patch(at, l, e.Metadata.Change)
-		case "memento":
-			c.sameBytes(at, l, &e.Metadata)
-			versions = true
-			if mementos++; mementos == 2 {
-				c.report(ruleMemento, at, l.Href, "an entry has one link memento: that of its own version")
-			}
-		case "timegate":
-			versions = true
-			if len(l.Digests) > 0 || l.Length != 0 || l.Type != "" || l.Encoding != "" || !l.Modified.IsZero() || l.Path != "" {
-				c.report(ruleTimegate, at, "", "a link timegate should have rel and href only")
-			}
-		case "timemap":
-			versions = true
-		case "via":
-			if vias++; vias == 2 {
-				c.report(ruleVia, at, l.Href, "an entry should have the link via of its first source only")
-			}
-		}
+		c.relation(at, l, &e.Metadata, &seen)
 	}
-	if versions && e.LastMod.IsZero() && e.LastModText == "" {
+	if seen.versions && e.LastMod.IsZero() && e.LastModText == "" {
 		c.report(ruleMementoLastMod, onEntry, "", "an entry with versions must have a lastmod")
 	}
-	if c.form.capability == Description && !c.form.index && !described {
+	if c.form.capability == Description && !c.form.index && !seen.describedBy {
 		c.report(ruleDescribedBy, onEntry, "", "an entry of a Source Description should have a link describedby")
+	}
+}
+
+// A seenLinks is what is known of the links of an entry.
+type seenLinks struct {
+	mementos, vias        int
+	versions, describedBy bool // there is a link to other versions, or to a description
+}
+
+// relation checks what is demanded of the relation of a link of an entry.
+func (c *checker) relation(at subject, l *Link, m *Metadata, seen *seenLinks) {
+	switch l.Rel {
+	case "describedby":
+		seen.describedBy = true
+	case "contents":
+		if !c.form.packages && c.form != &anyForm {
+			c.report(ruleContentsPlace, at, l.Href, "a link contents is of a package")
+		}
+	case "duplicate":
+		c.sameBytes(at, l, m)
+		if describes(l.Digests, l.Length, l.Type, l.Encoding) {
+			c.report(ruleMirror, at, "",
+				"a mirror has the hash, length, type and encoding of the resource: they should be left out")
+		}
+	case "alternate":
+		if l.Type == "" {
+			c.report(ruleAlternateType, at, l.Href, "a link alternate should have a type")
+		}
+	case RelationPatch:
+		c.patch(at, l, m.Change)
+	case "memento", "timegate", "timemap":
+		seen.versions = true
+		c.version(at, l, m, seen)
+	case "via":
+		if seen.vias++; seen.vias == 2 {
+			c.report(ruleVia, at, l.Href, "an entry should have the link via of its first source only")
+		}
+	}
+}
+
+// version checks a link to other versions (Z39.99 §14.5).
+func (c *checker) version(at subject, l *Link, m *Metadata, seen *seenLinks) {
+	switch l.Rel {
+	case "memento":
+		c.sameBytes(at, l, m)
+		if seen.mementos++; seen.mementos == 2 {
+			c.report(ruleMemento, at, l.Href, "an entry has one link memento: that of its own version")
+		}
+	case "timegate":
+		if !l.Modified.IsZero() || l.Path != "" || describes(l.Digests, l.Length, l.Type, l.Encoding) {
+			c.report(ruleTimegate, at, "", "a link timegate should have rel and href only")
+		}
 	}
 }
 

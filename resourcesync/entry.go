@@ -92,6 +92,7 @@ func (h *Head) Href(rel string) string {
 
 // isZero reports whether there is nothing to write.
 func (m *Metadata) isZero() bool {
-	return m.Capability == "" && m.At.IsZero() && m.Completed.IsZero() && m.From.IsZero() && m.Until.IsZero() && m.Change == "" && m.Datetime.IsZero() &&
+	return m.Capability == "" && m.At.IsZero() && m.Completed.IsZero() && m.From.IsZero() && m.Until.IsZero() &&
+		m.Change == "" && m.Datetime.IsZero() &&
 		len(m.Digests) == 0 && m.Length == 0 && m.Type == "" && m.Encoding == "" && m.Path == "" && len(m.Attrs) == 0
 }

@@ -166,11 +166,7 @@ func (s *scanner) fits() bool {
 func (s *scanner) metadata(t *sitemap.Tag) bool {
 	v := s.to
 	if v.known {
-		s.report(ruleMetadataRepeated, "", "md is there already: the first counts")
-		if !v.twice {
-			v.twice = true
-			s.twice++
-		}
+		s.repeated(v)
 		return false
 	}
 	if v.known, v.at = true, s.at; !s.fits() {
@@ -211,6 +207,15 @@ func (s *scanner) metadata(t *sitemap.Tag) bool {
 	})
 	m.Attrs, m.Faulty = v.attrs[attrs:len(v.attrs):len(v.attrs)], v.faulty[faulty:len(v.faulty):len(v.faulty)]
 	return true
+}
+
+// repeated reports the second md of v.
+func (s *scanner) repeated(v *View) {
+	s.report(ruleMetadataRepeated, "", "md is there already: the first counts")
+	if !v.twice {
+		v.twice = true
+		s.twice++
+	}
 }
 
 // link reads an ln.
@@ -272,7 +277,8 @@ func (s *scanner) attrs(t *sitemap.Tag, read func(local string, value []byte) bo
 			continue
 		}
 		if !read(local, value) {
-			s.reports.Add(ruleAttribute, s.at.line, s.at.column, s.local, value, fmt.Sprintf("%s has no attribute %.100q", s.local, local))
+			s.reports.Add(ruleAttribute, s.at.line, s.at.column, s.local, value,
+				fmt.Sprintf("%s has no attribute %.100q", s.local, local))
 			s.keep(space, local, value)
 		}
 	}

@@ -80,7 +80,7 @@ func (w *Writer) Write(e *Entry) error {
 	w.id, w.wrong = e.Loc, nil
 	w.check.entry(e)
 	if w.wrong == nil {
-		w.render(&e.Metadata, e.Links, false)
+		w.render(&e.Metadata, e.Links, "")
 	}
 	if w.wrong == nil {
 		w.elements(e.Elements)
@@ -117,7 +117,7 @@ func (w *Writer) begin() error {
 	head.Metadata.makeExact()
 	w.check.document(&head)
 	if w.wrong == nil {
-		w.render(&head.Metadata, head.Links, true)
+		w.render(&head.Metadata, head.Links, "\n")
 	}
 	if w.wrong == nil {
 		w.elements(w.Head.Elements)
@@ -181,8 +181,8 @@ func (w *Writer) elements(all []websync.Element) {
 	}
 }
 
-// render writes an md and its links into w.buf.
-func (w *Writer) render(m *Metadata, links []Link, lines bool) {
+// render writes an md and its links into w.buf, with end after each.
+func (w *Writer) render(m *Metadata, links []Link, end string) {
 	w.buf = w.buf[:0]
 	if !m.isZero() {
 		from := w.start("md")
@@ -199,7 +199,7 @@ func (w *Writer) render(m *Metadata, links []Link, lines bool) {
 		w.attr("encoding", m.Encoding)
 		w.attr("path", m.Path)
 		w.foreign("md", from, m.Attrs)
-		w.endLine(lines)
+		w.buf = append(w.buf, end...)
 	}
 	for i := range links {
 		l := &links[i]
@@ -218,7 +218,7 @@ func (w *Writer) render(m *Metadata, links []Link, lines bool) {
 			w.buf = append(w.buf, '"')
 		}
 		w.foreign("ln", from, l.Attrs)
-		w.endLine(lines)
+		w.buf = append(w.buf, end...)
 	}
 }
 
@@ -228,13 +228,6 @@ func (w *Writer) start(local string) (from int) {
 	w.buf = append(w.buf, "<rs:"...)
 	w.buf = append(w.buf, local...)
 	return from
-}
-
-// endLine ends an element of the document itself.
-func (w *Writer) endLine(lines bool) {
-	if lines {
-		w.buf = append(w.buf, '\n')
-	}
 }
 
 // name begins an attribute.
@@ -340,7 +333,8 @@ const xmlNamespace = "http://www.w3.org/XML/1998/namespace"
 func (w *Writer) foreign(local string, from int, attrs []websync.Attr) {
 	for i, a := range attrs {
 		if a.Space == "" || a.Space == Namespace || isNear(a.Space) {
-			w.fail(local, sectionFormat, fmt.Errorf("the attribute %.100q of others has no namespace, or the standard's", a.Local))
+			err := fmt.Errorf("the attribute %.100q of others has no namespace, or the standard's", a.Local)
+			w.fail(local, sectionFormat, err)
 			return
 		}
 		prefix := "xml"

@@ -25,7 +25,8 @@ func checkEntry(e *atom.Entry, report atom.ReportFunc) {
 	case e.Published.IsZero():
 		report(rulePublished, "published", e.PublishedText, "an entry must state when it was published")
 	case e.Updated.Time().Before(e.Published.Time()) && !e.Updated.IsZero():
-		report(ruleUpdated, "updated", e.Updated.String(), "an entry must not be updated before it is published, at "+e.Published.String())
+		report(ruleUpdated, "updated", e.Updated.String(),
+			"an entry must not be updated before it is published, at "+e.Published.String())
 	}
 	checkDocuments(e, report)
 }
@@ -54,7 +55,8 @@ func checkDocuments(e *atom.Entry, report atom.ReportFunc) {
 			continue
 		}
 		if seen++; seen == maxParts+1 {
-			report(ruleLink, "link", "", fmt.Sprintf("more than %d alternates and enclosures: the entry is not collected", maxParts))
+			report(ruleLink, "link", "",
+				fmt.Sprintf("more than %d alternates and enclosures: the entry is not collected", maxParts))
 		}
 		if seen > maxParts {
 			continue
@@ -68,7 +70,8 @@ func checkDocuments(e *atom.Entry, report atom.ReportFunc) {
 		}
 	}
 	if !hasRDF {
-		report(ruleRDF, "link", "", "an entry must link to RDF data that describes its document, as its content or as an alternate")
+		report(ruleRDF, "link", "",
+			"an entry must link to RDF data that describes its document, as its content or as an alternate")
 	}
 }
 
@@ -219,7 +222,8 @@ func (c *checker) feed(f *atom.Feed, report atom.ReportFunc) {
 		report(ruleDeletion, "deleted-entry", c.deletes, "a complete feed needs no deletions: what it does not list is deleted")
 	}
 	if c.items > softLimit {
-		report(ruleLong, "feed", "", fmt.Sprintf("%d entries and deletions, more than %d: archive documents keep documents short", c.items, softLimit))
+		report(ruleLong, "feed", "",
+			fmt.Sprintf("%d entries and deletions, more than %d: archive documents keep documents short", c.items, softLimit))
 	}
 	if !c.after.IsZero() && !c.latest.IsZero() && c.latest.Time().After(c.after.Time()) {
 		report(ruleOrder, "feed", c.latest.String(), "the document after it has an entry of "+c.after.String())
@@ -247,8 +251,10 @@ func checkFeed(f *atom.Feed, report atom.ReportFunc) {
 	previous, isArchived := f.Link("prev-archive")
 	switch {
 	case f.Complete && (isPaged || isArchived || f.Archive):
-		report(ruleComplete, "complete", previous.Href+next.Href, "a complete feed must be one document, without archive documents and pages")
+		report(ruleComplete, "complete", previous.Href+next.Href,
+			"a complete feed must be one document, without archive documents and pages")
 	case isPaged && !isArchived:
-		report(rulePages, "link", next.Href, "a feed of several documents should have archive documents, linked with prev-archive")
+		report(rulePages, "link", next.Href,
+			"a feed of several documents should have archive documents, linked with prev-archive")
 	}
 }

@@ -89,7 +89,9 @@ func (all extensions) belongs(space, local string) bool {
 // check reports the faults of a single element. It returns an alternate as a Node. It
 // returns an error if it finds that the element is not well-formed, which it does not
 // always do.
-func (all extensions) check(x *websync.Element, now time.Time, report func(websync.Finding)) (alternate *element.Node, err error) {
+func (all extensions) check(
+	x *websync.Element, now time.Time, report func(websync.Finding),
+) (alternate *element.Node, err error) {
 	switch i := all.of(x.Space); {
 	case i >= 0 && x.Local != all[i].Local:
 		report(ruleExtUnknown.Finding("", 0, 0, x.Local, nil, "the extension has no such element here"))

@@ -49,28 +49,35 @@ func (r *Reader) takeLoc(text []byte) {
 	if len(loc) >= maxLoc && utf8.RuneCount(loc) >= maxLoc {
 		r.reportChild(ruleLocLength, text, "2,048 characters or more")
 	}
-	if faults := syntax.URLFlaws(loc); faults != 0 {
-		if faults&syntax.NotOne != 0 {
-			r.lose(ruleLocSyntax, text, "white space or markup inside: it is unclear which URL is meant")
-			return
-		}
-		if faults&syntax.NotURL != 0 {
-			r.reportChild(ruleLocSyntax, text, "a character that no URL has")
-		}
-		if faults&syntax.NotASCII != 0 && isTwo(loc) {
-			r.lose(ruleLocSyntax, text, "white space inside, and another URL or line: it is unclear which URL is meant")
-			return
-		}
-		if faults&syntax.NotASCII != 0 && bytes.Contains(loc, []byte("\ufffd")) {
-			r.lose(ruleLocSyntax, text, "bytes in the URL that are not in the document's encoding: it is unclear which URL is meant")
-			return
-		}
-		if faults&syntax.NotASCII != 0 {
-			r.reportChild(ruleLocEscape, text, "characters outside ASCII that are not percent-encoded")
-		}
+	if faults := syntax.URLFlaws(loc); faults != 0 && !r.bearsFlaws(loc, text, faults) {
+		return
 	}
 	r.view.loc = r.view.buf.Add(loc)
 	r.view.at = position{r.line, r.column}
+}
+
+// bearsFlaws reports the flaws of a loc, and whether it is usable in spite of them.
+func (r *Reader) bearsFlaws(loc, text []byte, faults syntax.Flaws) bool {
+	outside := faults&syntax.NotASCII != 0
+	switch {
+	case faults&syntax.NotOne != 0:
+		r.lose(ruleLocSyntax, text, "white space or markup inside: it is unclear which URL is meant")
+		return false
+	case faults&syntax.NotURL != 0:
+		r.reportChild(ruleLocSyntax, text, "a character that no URL has")
+	}
+	switch {
+	case outside && isTwo(loc):
+		r.lose(ruleLocSyntax, text, "white space inside, and another URL or line: it is unclear which URL is meant")
+		return false
+	case outside && bytes.Contains(loc, []byte("\ufffd")):
+		r.lose(ruleLocSyntax, text,
+			"bytes in the URL that are not in the document's encoding: it is unclear which URL is meant")
+		return false
+	case outside:
+		r.reportChild(ruleLocEscape, text, "characters outside ASCII that are not percent-encoded")
+	}
+	return true
 }
 
 // trimLoc returns a loc without white space around it, which it reports.

@@ -203,7 +203,8 @@ var sitemapKind = document.Kind{Format: "sitemap", Name: "a sitemap", Else: "nei
 func (r *Reader) begin() error {
 	r.base = newBase(r.Document)
 	r.reports.Format, r.reports.Document, r.reports.To, r.reports.Strict = "sitemap", r.Document, r.Report, r.Strict
-	r.doc = &document.Document{Kind: sitemapKind, URL: r.Document, Report: r.reportDocument, Strict: r.Strict, MaxDepth: r.MaxDepth}
+	r.doc = &document.Document{Kind: sitemapKind, URL: r.Document, Report: r.reportDocument, Strict: r.Strict,
+		MaxDepth: r.MaxDepth}
 	if err := r.doc.Open(r.src, r.MaxBytes); err != nil {
 		return err
 	}
@@ -284,11 +285,14 @@ func (r *Reader) checkAttr(a *xmlscan.Attr, line, column int) {
 	switch a.Name.Space {
 	case schemaInstance:
 	case xmlNamespace:
-		r.reports.Add(ruleAttribute, line, column, r.xml.Name().Local, a.Value, "the protocol has no attribute "+shorten("xml:"+a.Name.Local))
+		r.reports.Add(ruleAttribute, line, column, r.xml.Name().Local, a.Value,
+			"the protocol has no attribute "+shorten("xml:"+a.Name.Local))
 	case "":
-		r.reports.Add(ruleAttribute, line, column, r.xml.Name().Local, a.Value, "the protocol has no attribute "+shorten(a.Name.Local))
+		r.reports.Add(ruleAttribute, line, column, r.xml.Name().Local, a.Value,
+			"the protocol has no attribute "+shorten(a.Name.Local))
 	default:
-		r.reports.Add(ruleForeignAttr, line, column, r.xml.Name().Local, a.Value, "the attribute "+shorten(a.Name.Local)+" of another namespace")
+		r.reports.Add(ruleForeignAttr, line, column, r.xml.Name().Local, a.Value,
+			"the attribute "+shorten(a.Name.Local)+" of another namespace")
 	}
 }
 
@@ -531,6 +535,11 @@ func (r *Reader) child(seen *fields) error {
 	if len(r.xml.Attrs()) > 0 {
 		r.checkAttrs(r.line, r.column)
 	}
+	return r.field(seen, field, local)
+}
+
+// field reads the text of a child that the protocol defines. Errors are those of child.
+func (r *Reader) field(seen *fields, field fields, local string) error {
 	r.parent = false
 	var before xmlscan.Losses
 	if field == seenLoc {
@@ -544,7 +553,7 @@ func (r *Reader) child(seen *fields) error {
 		return err
 	}
 	if field != seenLoc && bytes.IndexByte(text, '<') >= 0 && hasEntry(text, "</") {
-		r.reports.Doubt(ruleNesting, r.line, r.column, name.Local, nil, textWithEntry)
+		r.reports.Doubt(ruleNesting, r.line, r.column, r.xml.Name().Local, nil, textWithEntry)
 	}
 	if *seen&field != 0 {
 		r.reportChild(ruleDuplicate, text, "twice in one entry: the first counts")
@@ -750,21 +759,22 @@ func (r *Reader) elsewhere(line, column int) error {
 	case own && !top:
 		r.reports.Add(ruleUnknown, line, column, name.Local, nil, "the protocol has no such element")
 	case top && !own && (name.Local == "url" || name.Local == "sitemap"):
-		r.reports.Doubt(ruleNamespace, line, column, name.Local, []byte(name.Space), "an entry in a namespace that is not the sitemap's: it is not read")
+		r.reports.Doubt(ruleNamespace, line, column, name.Local, []byte(name.Space),
+			"an entry in a namespace that is not the sitemap's: it is not read")
 	}
 	var b []byte
 	var err error
+	taken := false
 	if top && !own {
-		var taken bool
-		if taken, err = r.take(name, nil); taken && err == nil {
-			r.checkLate(line, column, name.Local)
-			return r.reports.Fatal
-		}
+		taken, err = r.take(name, nil)
 	}
-	if err == nil {
+	if err == nil && !taken {
 		b, err = r.append(nil, line, column)
 	}
 	switch {
+	case taken && err == nil:
+		r.checkLate(line, column, name.Local)
+		return r.reports.Fatal
 	case own && top && err == nil:
 		r.reports.Doubt(ruleUnknown, line, column, name.Local, nil, "the protocol has no such element: it may stand for an entry")
 	case own && top: // an entry inside it is read, and those around that are in doubt
@@ -775,25 +785,32 @@ func (r *Reader) elsewhere(line, column int) error {
 		return r.reports.Fatal
 	case err != nil:
 		return r.xml.Fail(err)
-	case !top, len(b) == 0:
-		return r.reports.Fatal
-	case r.size > maxElements:
-		r.reports.Add(ruleElementSize, line, column, name.Local, nil, "more than 1 MiB of extension elements outside of entries: left out")
-		return r.reports.Fatal
+	case top && len(b) > 0:
+		r.keep(name, b, line, column)
 	}
-	if !own {
+	return r.reports.Fatal
+}
+
+// keep keeps an element that is a child of the root.
+func (r *Reader) keep(name xmlscan.Name, b []byte, line, column int) {
+	if r.size > maxElements {
+		r.reports.Add(ruleElementSize, line, column, name.Local, nil,
+			"more than 1 MiB of extension elements outside of entries: left out")
+		return
+	}
+	if !r.own(name.Space) {
 		r.checkLate(line, column, name.Local)
 	}
 	r.size += len(b) + 64
 	r.positions = append(r.positions, position{line, column})
 	r.elements = append(r.elements, websync.Element{Space: name.Space, Local: name.Local, XML: string(b)})
-	return r.reports.Fatal
 }
 
 // checkLate reports an extension of the document itself that follows an entry.
 func (r *Reader) checkLate(line, column int, local string) {
 	if r.entries > 0 {
-		r.reports.Add(ruleOrder, line, column, local, nil, "an extension of the whole document after an entry: the schema has it before")
+		r.reports.Add(ruleOrder, line, column, local, nil,
+			"an extension of the whole document after an entry: the schema has it before")
 	}
 }
 

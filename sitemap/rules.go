@@ -48,7 +48,8 @@ var (
 	ruleUnknown     = rules.Error("unknown-element", sectionExtend, "an element that the protocol does not have")
 	ruleElementName = rules.Error("element-name", sectionTags, "a name in the wrong case")
 	ruleDuplicate   = rules.Error("duplicate-element", sectionTags, "loc, lastmod, changefreq or priority twice")
-	ruleOrder       = rules.Error("element-order", sectionSchema, "elements in an order other than loc, lastmod, changefreq, priority, extensions")
+	ruleOrder       = rules.Error("element-order", sectionSchema,
+		"elements in an order other than loc, lastmod, changefreq, priority, extensions")
 	ruleElementSize = rules.Error("element-size", sectionExtend, "more extension elements than are kept")
 	ruleText        = rules.Error("text", sectionSchema, "text between the elements")
 	ruleAttribute   = rules.Error("attribute", sectionSchema, "an attribute that the protocol does not have")
@@ -76,24 +77,28 @@ var (
 var (
 	ruleLastMod       = rules.Error("lastmod", sectionTags, "not a W3C datetime")
 	ruleLastModFuture = rules.Warning("lastmod-future", sectionTags, "more than a day ahead")
-	ruleLastModSchema = rules.Info("lastmod-schema", sectionSchema, "a W3C datetime that the schema refuses: neither a full date nor a full time")
-	ruleChangeFreq    = rules.Error("changefreq", sectionTags, "not one of the seven values")
-	rulePriority      = rules.Error("priority", sectionTags, "not a number from 0.0 to 1.0")
-	ruleTextLine      = rules.Error("text-line", sectionFormats, "a line of a text sitemap that is not one URL")
+	ruleLastModSchema = rules.Info("lastmod-schema", sectionSchema,
+		"a W3C datetime that the schema refuses: neither a full date nor a full time")
+	ruleChangeFreq = rules.Error("changefreq", sectionTags, "not one of the seven values")
+	rulePriority   = rules.Error("priority", sectionTags, "not a number from 0.0 to 1.0")
+	ruleTextLine   = rules.Error("text-line", sectionFormats, "a line of a text sitemap that is not one URL")
 )
 
 // The location of a document, and sets of documents.
 var (
 	ruleHost     = rules.Error("host", sectionLocation, "an entry on another host, port or scheme than the sitemap")
 	ruleLocation = rules.Error("location", sectionLocation, "an entry that is not below the directory of the sitemap")
-	ruleCross    = rules.Error("cross-submit", sectionCross, "an entry on another host whose robots.txt does not name the sitemap")
+	ruleCross    = rules.Error("cross-submit", sectionCross,
+		"an entry on another host whose robots.txt does not name the sitemap")
 	ruleSite     = rules.Error("index-site", sectionIndex, "an index that lists a sitemap of another site")
 	ruleNested   = rules.Error("index-nested", sectionIndex, "an index inside an index")
 	ruleRepeated = rules.Error("repeated", sectionIndex, "a document that is listed twice, or that lists itself")
-	ruleIndexMod = rules.Warning("index-lastmod", sectionIndex, "a document that changed, or has a later entry, while its lastmod in the index stands still")
-	ruleRobots   = rules.Error("robots", sectionRobots, "a Sitemap line with a relative URL, or with two")
-	ruleCut      = rules.Warning("cut", "RFC 9112 §8", "a text that may have been cut off: only the closed connection ended it")
-	ruleDoubt    = rules.Warning("doubt", "RFC 9111 §4.2.4", "a document that may be another one, or an earlier version, from a cache")
+	ruleIndexMod = rules.Warning("index-lastmod", sectionIndex,
+		"a document that changed, or has a later entry, while its lastmod in the index stands still")
+	ruleRobots = rules.Error("robots", sectionRobots, "a Sitemap line with a relative URL, or with two")
+	ruleCut    = rules.Warning("cut", "RFC 9112 §8", "a text that may have been cut off: only the closed connection ended it")
+	ruleDoubt  = rules.Warning("doubt", "RFC 9111 §4.2.4",
+		"a document that may be another one, or an earlier version, from a cache")
 )
 
 // The extensions.
@@ -101,9 +106,10 @@ var (
 	ruleExtNamespace = rules.Error("extension-namespace", sectionExtend, "a namespace that is almost the one of an extension")
 	ruleExtPlace     = rules.Error("extension-place", sectionExtend, "an extension element outside the element it belongs in")
 	ruleExtUnknown   = rules.Warning("extension-element", sectionExtend, "an element that the extension does not have")
-	ruleLangValue    = rules.Error("hreflang-value", sectionHreflang, "an alternate without a language code, or without an absolute URL")
-	ruleLangTwice    = rules.Error("hreflang-repeated", sectionHreflang, "two alternates of one page for one language")
-	ruleLangSelf     = rules.Error("hreflang-self", sectionHreflang, "alternates that do not list the page itself")
+	ruleLangValue    = rules.Error("hreflang-value", sectionHreflang,
+		"an alternate without a language code, or without an absolute URL")
+	ruleLangTwice = rules.Error("hreflang-repeated", sectionHreflang, "two alternates of one page for one language")
+	ruleLangSelf  = rules.Error("hreflang-self", sectionHreflang, "alternates that do not list the page itself")
 )
 
 // Rules returns every rule, in the order of the package's sources.

@@ -69,7 +69,8 @@ func (l *lines) next() (line []byte, long bool, err error) {
 // isText reports whether a document is a text sitemap: its first line that is neither
 // blank nor a comment is a URL.
 func isText(head []byte) bool {
-	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(head, []byte(document.ByteOrderMark)), func(c rune) bool { return c == '\n' || c == '\r' }) {
+	for line := range bytes.FieldsFuncSeq(bytes.TrimPrefix(head, []byte(document.ByteOrderMark)),
+		func(c rune) bool { return c == '\n' || c == '\r' }) {
 		line = bytes.TrimSpace(line)
 		if len(line) > 0 && line[0] != '#' {
 			return syntax.HTTPHost(line) > 0

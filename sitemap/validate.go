@@ -92,7 +92,8 @@ type Summary struct {
 // Validate needs memory for one entry, and about 40 bytes for each loc to find
 // duplicates; it compares each loc with the first million of them.
 func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
-	v := &validator{o: o, exts: o.Extensions, source: document.Source{Src: src}, seed: maphash.MakeSeed(), seen: make(map[uint64]int)}
+	v := &validator{o: o, exts: o.Extensions, source: document.Source{Src: src}, seed: maphash.MakeSeed(),
+		seen: make(map[uint64]int)}
 	if v.o.URL == "" {
 		v.o.URL = o.Document
 	}
@@ -271,7 +272,8 @@ func (v *validator) seenBefore(loc []byte, line int) int {
 // location checks that the document may list a page.
 func (v *validator) location(loc []byte, end int, report func(Rule, string)) {
 	// Most entries are on the document's own host, spelled as it is.
-	if home := string(v.home); len(loc) > len(home) && end == len(home) && string(loc[:end]) == home && (v.dir == "/" || !v.known) {
+	if home := string(v.home); len(loc) > len(home) && end == len(home) && string(loc[:end]) == home &&
+		(v.dir == "/" || !v.known) {
 		return
 	}
 	there, _ := syntax.OriginOf(string(loc))
@@ -340,7 +342,8 @@ func (v *validator) crossSubmit(there syntax.Origin) string {
 // isDocument reports whether a URL is one of the document's own.
 func (v *validator) isDocument(url string) bool {
 	url = syntax.Canonical(url)
-	return url == syntax.Canonical(v.o.URL) || slices.ContainsFunc(v.o.Aliases, func(alias string) bool { return url == syntax.Canonical(alias) })
+	return url == syntax.Canonical(v.o.URL) || slices.ContainsFunc(v.o.Aliases,
+		func(alias string) bool { return url == syntax.Canonical(alias) })
 }
 
 // child checks an entry of an index.

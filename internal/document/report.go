@@ -96,7 +96,9 @@ func (s *Source) Read(p []byte) (int, error) {
 // Blame returns the ParseError that ended reading, and the rule that the document breaks:
 // one of its arguments. Ok is false if the document is not the cause, for example if Src
 // failed.
-func (s *Source) Blame(err error, truncated, unreadable, malformed websync.Rule) (parse *websync.ParseError, rule websync.Rule, ok bool) {
+func (s *Source) Blame(
+	err error, truncated, unreadable, malformed websync.Rule,
+) (parse *websync.ParseError, rule websync.Rule, ok bool) {
 	if s.err != nil || !errors.As(err, &parse) {
 		return nil, rule, false
 	}

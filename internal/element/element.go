@@ -103,7 +103,8 @@ func isName(s string) bool {
 // isSpace reports whether a namespace needs no escapes and has no meaning of its own for
 // XML or for a parser.
 func isSpace(space string) bool {
-	return space != "" && space != outerSpace && !strings.HasPrefix(space, "http://www.w3.org/XML/") && !strings.HasPrefix(space, "http://www.w3.org/2000/xmlns") &&
+	return space != "" && space != outerSpace && !strings.HasPrefix(space, "http://www.w3.org/XML/") &&
+		!strings.HasPrefix(space, "http://www.w3.org/2000/xmlns") &&
 		xmlscan.IsPlain(space) && strings.IndexByte(space, '"') < 0
 }
 

@@ -175,7 +175,8 @@ func isEncodingName(s string) bool {
 // nothing, it starts to decode.
 func (r *Reader) declared(label string, at int) bool {
 	id := encodingID(label)
-	wide := strings.HasPrefix(id, "utf16") || strings.HasPrefix(id, "utf32") || strings.HasPrefix(id, "ucs") || strings.HasPrefix(id, "iso10646ucs")
+	wide := strings.HasPrefix(id, "utf16") || strings.HasPrefix(id, "utf32") || strings.HasPrefix(id, "ucs") ||
+		strings.HasPrefix(id, "iso10646ucs")
 	narrow := id == "utf8" || id == "usascii" || id == "ascii"
 	switch {
 	case r.enc.wide && wide, !r.enc.wide && narrow:

@@ -44,7 +44,8 @@ var ruleUnknown = func() websync.Rule {
 }()
 
 var (
-	ruleDeprecated = rules.Info("extension-deprecated", "sitemaps.org, Extending the Sitemaps protocol", "an element that is no longer used")
+	ruleDeprecated = rules.Info("extension-deprecated", "sitemaps.org, Extending the Sitemaps protocol",
+		"an element that is no longer used")
 
 	ruleImageChild = rules.Error("image-child", sectionImage, "an image without its loc, or with one too many of an element")
 	ruleImageValue = rules.Error("image-value", sectionImage, "a value that an image can't have")

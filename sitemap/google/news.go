@@ -40,12 +40,14 @@ var newsFormat = format{
 			{name: "language", required: true, check: checkNewsLanguage},
 		}},
 		{name: "access", old: true, check: checkOneOf("Subscription", "Registration")},
-		{name: "genres", old: true, check: checkPattern(genre+`(, *`+genre+`)*`, "not a list of PressRelease, Satire, Blog, OpEd, Opinion, UserGenerated")},
+		{name: "genres", old: true, check: checkPattern(genre+`(, *`+genre+`)*`,
+			"not a list of PressRelease, Satire, Blog, OpEd, Opinion, UserGenerated")},
 		{name: "publication_date", required: true, check: checkDate},
 		{name: "title", required: true},
 		{name: "geo_locations", max: math.MaxInt32, old: true, empty: true},
 		{name: "keywords", old: true, empty: true},
-		{name: "stock_tickers", old: true, empty: true, check: checkPattern(ticker+`(, *`+ticker+`){0,4}`, "not one to five tickers as EXCHANGE:NAME")},
+		{name: "stock_tickers", old: true, empty: true, check: checkPattern(ticker+`(, *`+ticker+`){0,4}`,
+			"not one to five tickers as EXCHANGE:NAME")},
 	},
 }
 
