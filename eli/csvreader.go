@@ -212,19 +212,14 @@ func (r *csvReader) act(row *csvRow) (act csvAct, ok bool) {
 	case row.fault == rowStray && row.breaks > 1:
 		return skip(ruleCSVQuote, row.fields[0],
 			"a quotation mark that is not doubled, in a field of several lines: it may hide another line")
-	}
-	if r.rows == 1 && row.isHeader() {
+	case r.rows == 1 && row.isHeader():
 		return csvAct{}, false
 	}
 	uri := row.fields[0]
-	switch {
-	case !syntax.IsHTTP(uri.text) || !strings.Contains(uri.text, "://"):
-		return skip(ruleCSVLine, uri, "not an HTTP URI")
-	case syntax.IRIFault(uri.text) != "":
-		return skip(ruleCSVLine, uri, "not an HTTP URI: "+syntax.IRIFault(uri.text))
-	case len(uri.text) > r.maxURI:
-		return skip(ruleCSVLine, uri, "longer than any Store accepts")
-	case len(row.fields) < 2:
+	if fault := r.uriFault(uri.text); fault != "" {
+		return skip(ruleCSVLine, uri, fault)
+	}
+	if len(row.fields) < 2 {
 		return skip(ruleCSVLine, uri, "an ELI without a date")
 	}
 	date := row.fields[1]
@@ -251,6 +246,19 @@ func (r *csvReader) act(row *csvRow) (act csvAct, ok bool) {
 	}
 	act.title = strings.Join(strings.Fields(strings.Join(title, string(r.comma)+" ")), " ")
 	return act, true
+}
+
+// uriFault returns why a text can't be an ELI, or "".
+func (r *csvReader) uriFault(text string) string {
+	switch fault := syntax.IRIFault(text); {
+	case !syntax.IsHTTP(text) || !strings.Contains(text, "://"):
+		return "not an HTTP URI"
+	case fault != "":
+		return "not an HTTP URI: " + fault
+	case len(text) > r.maxURI:
+		return "longer than any Store accepts"
+	}
+	return ""
 }
 
 // decode makes UTF-8 of the fields of a row, which may be in Windows-1252 if they are of

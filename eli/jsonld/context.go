@@ -179,38 +179,38 @@ func (d *extraction) context(v any, inside []string) any {
 		}
 		return all
 	case object:
-		local := make(object, len(v))
-		if name, ok := v["@import"].(string); ok {
-			if held, ok := d.remote(name, inside); ok {
-				imported, _ := held.(object)
-				for key, value := range imported {
-					local[key] = value
-				}
-			}
-		}
-		for key, value := range v {
-			term, isTerm := value.(object)
-			switch {
-			case key == "@import":
-			case key == "@base" && inside == nil:
-				if base, ok := value.(string); ok {
-					value = resolve(d.nodeBase, base)
-				}
-				local[key] = value
-			case isTerm && term["@context"] != nil:
-				scoped := make(object, len(term))
-				for k, t := range term {
-					scoped[k] = t
-				}
-				scoped["@context"] = d.context(term["@context"], inside)
-				local[key] = scoped
-			default:
-				local[key] = value
-			}
-		}
-		return local
+		return d.localContext(v, inside)
 	}
 	return v
+}
+
+// localContext returns a context that is an object without references to others.
+func (d *extraction) localContext(v object, inside []string) object {
+	local := make(object, len(v))
+	if name, ok := v["@import"].(string); ok {
+		if held, ok := d.remote(name, inside); ok {
+			imported, _ := held.(object)
+			maps.Copy(local, imported)
+		}
+	}
+	for key, value := range v {
+		term, isTerm := value.(object)
+		switch {
+		case key == "@import":
+		case key == "@base" && inside == nil:
+			if base, ok := value.(string); ok {
+				value = resolve(d.nodeBase, base)
+			}
+			local[key] = value
+		case isTerm && term["@context"] != nil:
+			scoped := maps.Clone(term)
+			scoped["@context"] = d.context(term["@context"], inside)
+			local[key] = scoped
+		default:
+			local[key] = value
+		}
+	}
+	return local
 }
 
 // remote returns the context that a URL refers to.

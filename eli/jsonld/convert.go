@@ -1,6 +1,7 @@
 package jsonld
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -147,29 +148,34 @@ func (c *converter) resource(v any) rdf.Term {
 		}
 	}
 	for _, property := range slices.Sorted(maps.Keys(node)) {
-		switch {
-		case property == "@reverse":
-			reverse, _ := node[property].(object)
-			for _, name := range slices.Sorted(maps.Keys(reverse)) {
-				for _, v := range list(reverse[name]) {
-					c.emit(c.resource(v), name, subject)
-				}
-			}
-		case property == "@graph", property == "@included":
-			if property == "@graph" && len(node) > 1 {
-				c.add(ruleGraph, "@graph", subject.Value, "the statements of the named graph count as those of the page")
-			}
-			for _, v := range list(node[property]) {
-				c.resource(v)
-			}
-		case strings.HasPrefix(property, "@"), syntax.Scheme(property) == 0:
-		default:
-			for _, v := range list(node[property]) {
-				c.emit(subject, property, c.value(v))
-			}
-		}
+		c.property(subject, node, property)
 	}
 	return subject
+}
+
+// property adds the triples of one property of a node object.
+func (c *converter) property(subject rdf.Term, node object, property string) {
+	switch {
+	case property == "@reverse":
+		reverse, _ := node[property].(object)
+		for _, name := range slices.Sorted(maps.Keys(reverse)) {
+			for _, v := range list(reverse[name]) {
+				c.emit(c.resource(v), name, subject)
+			}
+		}
+	case property == "@graph", property == "@included":
+		if property == "@graph" && len(node) > 1 {
+			c.add(ruleGraph, "@graph", subject.Value, "the statements of the named graph count as those of the page")
+		}
+		for _, v := range list(node[property]) {
+			c.resource(v)
+		}
+	case strings.HasPrefix(property, "@"), syntax.Scheme(property) == 0:
+	default:
+		for _, v := range list(node[property]) {
+			c.emit(subject, property, c.value(v))
+		}
+	}
 }
 
 // list returns a value that may be an array as one.
@@ -241,15 +247,15 @@ func (c *converter) literal(node object, value any) rdf.Term {
 		text = v
 	case bool:
 		text = strconv.FormatBool(v)
-		datatype = orElse(datatype, rdf.XSD+"boolean")
+		datatype = cmp.Or(datatype, rdf.XSD+"boolean")
 	case float64:
 		v += 0 // not -0
 		if v == math.Trunc(v) && math.Abs(v) < 1e21 && datatype != rdf.XSD+"double" {
 			text = strconv.FormatFloat(v, 'f', 0, 64)
-			datatype = orElse(datatype, rdf.XSD+"integer")
+			datatype = cmp.Or(datatype, rdf.XSD+"integer")
 		} else {
 			text = canonicalDouble(v)
-			datatype = orElse(datatype, rdf.XSD+"double")
+			datatype = cmp.Or(datatype, rdf.XSD+"double")
 		}
 	default:
 		return rdf.Term{}
@@ -264,13 +270,6 @@ func (c *converter) literal(node object, value any) rdf.Term {
 		datatype = ""
 	}
 	return rdf.Literal(text, datatype)
-}
-
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
 }
 
 // canonicalDouble returns the canonical form of an xsd:double (JSON-LD 1.1 API §8.6).

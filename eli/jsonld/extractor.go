@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"slices"
 	"strings"
 
 	"github.com/websync-go/websync"
@@ -85,6 +86,7 @@ type extraction struct {
 	to         func(websync.Finding)
 	document   document.Document
 	base       string
+	based      bool           // a <base> has set it
 	contexts   map[string]any // of the user, by contextKey
 	prepared   map[string]any // those of them that are used, without references to others
 	maxTriples int
@@ -137,26 +139,15 @@ func (d *extraction) scripts(contentType string) ([]script, error) {
 	if err != nil && media == "" {
 		media = strings.ToLower(strings.TrimSpace(syntax.Essence(contentType)))
 	}
-	head := d.document.Head()
-	start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte(document.ByteOrderMark)))
-	generic := media == "" || media == "text/plain" || media == "application/octet-stream"
-	isJSON := media == "application/json" || strings.HasSuffix(media, "+json") || generic && len(start) > 0 &&
-		(start[0] == '{' || start[0] == '[')
-	isXML := syntax.IsXML(media) || generic && bytes.HasPrefix(start, []byte("<?xml"))
-	switch {
-	case len(start) == 0:
-		return nil, d.document.NotThis(head)
-	case !isJSON && !isXML && media != "text/html" && !generic:
-		return nil, d.document.Fail(0, 0, "",
-			fmt.Errorf("the media type %q can't hold JSON-LD: %w", media, websync.ErrNotDocument))
-	case !isJSON && !document.StartsAsXML(head) && (generic || bytes.IndexByte(head, '<') < 0):
-		return nil, d.document.NotThis(head)
+	markup, err := d.markup(media)
+	if err != nil {
+		return nil, err
 	}
 	data, err := d.document.All()
 	if err != nil {
 		return nil, err
 	}
-	if isXML {
+	if markup == asXML {
 		found, err := d.scanXML(data)
 		if err == nil || errors.Is(err, websync.ErrLimit) {
 			return found, err
@@ -166,7 +157,7 @@ func (d *extraction) scripts(contentType string) ([]script, error) {
 	text := webpage.Decode(data, params["charset"], func(value, message string) {
 		d.addAt(ruleEncoding, 0, 0, "", value, message)
 	})
-	if isJSON {
+	if markup == noMarkup {
 		return []script{{text: text, line: 1}}, nil
 	}
 	found, err := d.scanHTML(text)
@@ -174,4 +165,37 @@ func (d *extraction) scripts(contentType string) ([]script, error) {
 		return nil, d.document.Fail(0, 0, "", err)
 	}
 	return found, nil
+}
+
+// A markup is what the scripts of a document are in.
+type markup uint8
+
+const (
+	noMarkup markup = iota // the document is JSON
+	asHTML
+	asXML
+)
+
+// markup returns what the document is by its media type, or by its first bytes if that
+// is generic.
+func (d *extraction) markup(media string) (markup, error) {
+	head := d.document.Head()
+	start := bytes.TrimSpace(bytes.TrimPrefix(head, []byte(document.ByteOrderMark)))
+	if len(start) == 0 {
+		return noMarkup, d.document.NotThis(head)
+	}
+	generic := slices.Contains([]string{"", "text/plain", "application/octet-stream"}, media)
+	isXML := syntax.IsXML(media) || generic && bytes.HasPrefix(start, []byte("<?xml"))
+	switch {
+	case media == "application/json", strings.HasSuffix(media, "+json"), generic && (start[0] == '{' || start[0] == '['):
+		return noMarkup, nil
+	case !isXML && media != "text/html" && !generic:
+		return noMarkup, d.document.Fail(0, 0, "",
+			fmt.Errorf("the media type %q can't hold JSON-LD: %w", media, websync.ErrNotDocument))
+	case !document.StartsAsXML(head) && (generic || bytes.IndexByte(head, '<') < 0):
+		return noMarkup, d.document.NotThis(head)
+	case isXML:
+		return asXML, nil
+	}
+	return asHTML, nil
 }

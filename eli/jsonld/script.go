@@ -39,42 +39,36 @@ func (d *extraction) scanHTML(text []byte) (scripts []script, err error) {
 	z := webpage.NewTokenizer(text)
 	line, templates := 1, 0
 	var start int // line of the script whose text comes next
-	based := false
+	d.based = false
 	for {
 		k := z.Next()
-		if k == html.ErrorToken {
+		line += bytes.Count(z.Raw(), []byte("\n"))
+		if k == html.TextToken && start > 0 {
+			scripts = append(scripts, script{bytes.Clone(z.Text()), start})
+		}
+		start = 0
+		switch k {
+		case html.ErrorToken:
 			if err := z.Err(); err != io.EOF {
 				return nil, err
 			}
 			return scripts, nil
-		}
-		line += bytes.Count(z.Raw(), []byte("\n"))
-		if k == html.TextToken {
-			if start > 0 {
-				scripts = append(scripts, script{bytes.Clone(z.Text()), start})
+		case html.EndTagToken:
+			if name, _ := z.TagName(); string(name) == "template" {
+				templates = max(0, templates-1)
 			}
-			start = 0
-			continue
-		}
-		start = 0
-		if k != html.StartTagToken && k != html.SelfClosingTagToken && k != html.EndTagToken {
-			continue
-		}
-		name, more := z.TagName()
-		switch element := string(name); {
-		case element == "template" && k == html.StartTagToken:
-			templates++
-		case element == "template" && k == html.EndTagToken:
-			templates = max(0, templates-1)
-		case k == html.EndTagToken, templates > 0:
-		case element == "base" && !based:
-			if href, ok := attribute(z, more, "href"); ok {
-				d.setBase(href)
-				based = true
-			}
-		case element == "script":
-			if value, _ := attribute(z, more, "type"); isScript(value) {
-				start = line
+		case html.StartTagToken, html.SelfClosingTagToken:
+			name, more := z.TagName()
+			switch element := string(name); {
+			case element == "template" && k == html.StartTagToken:
+				templates++
+			case templates > 0:
+			case element == "base":
+				d.setBase(attribute(z, more, "href"))
+			case element == "script":
+				if value, _ := attribute(z, more, "type"); isScript(value) {
+					start = line
+				}
 			}
 		}
 	}
@@ -97,7 +91,8 @@ func (d *extraction) scanXML(data []byte) (scripts []script, err error) {
 	const space = "http://www.w3.org/1999/xhtml"
 	x := xmlscan.NewReader(bytes.NewReader(data))
 	x.MaxDepth = -1
-	based, inScript := false, 0
+	inScript := 0
+	d.based = false
 	for {
 		k, err := x.Next()
 		switch {
@@ -111,11 +106,9 @@ func (d *extraction) scanXML(data []byte) (scripts []script, err error) {
 		case k == xmlscan.End && x.Depth() <= inScript:
 			inScript = 0
 		case k != xmlscan.Start || x.Name().Space != space:
-		case x.Name().Local == "base" && !based:
-			if href, ok := x.Attr("", "href"); ok {
-				d.setBase(string(href))
-				based = true
-			}
+		case x.Name().Local == "base":
+			href, ok := x.Attr("", "href")
+			d.setBase(string(href), ok)
 		case x.Name().Local == "script" && inScript == 0:
 			if value, _ := x.Attr("", "type"); isScript(string(value)) {
 				line, _ := x.Position()
@@ -126,11 +119,14 @@ func (d *extraction) scanXML(data []byte) (scripts []script, err error) {
 	}
 }
 
-// setBase sets the base of the document to that of a <base> element.
-func (d *extraction) setBase(href string) {
-	href = strings.Trim(href, " \t\n\r\f")
-	d.base = resolve(d.base, href)
-	d.base, _, _ = strings.Cut(d.base, "#")
+// setBase sets the base of the document to that of a <base> element, if that is the first
+// one with an address.
+func (d *extraction) setBase(href string, ok bool) {
+	if d.based || !ok {
+		return
+	}
+	d.based = true
+	d.base, _, _ = strings.Cut(resolve(d.base, strings.Trim(href, " \t\n\r\f")), "#")
 }
 
 // resolve resolves a reference against a base (RFC 3986 §5.2).

@@ -2,7 +2,10 @@ package rdf
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // notInIRI reports whether an IRIREF can't have a byte (N-Quads §4, production 10).
@@ -14,7 +17,7 @@ func isLangTag(s string) bool {
 	digits := false
 	for i := range len(s) {
 		switch c := s[i]; {
-		case 'a' <= c|0x20 && c|0x20 <= 'z', digits && '0' <= c && c <= '9':
+		case syntax.IsAlpha(c), digits && syntax.IsDigit(c):
 			part++
 		case c == '-' && part > 0:
 			part, digits = 0, true
@@ -38,18 +41,22 @@ func isLabel(s string) bool {
 	return s != "" && !strings.HasSuffix(s, ".")
 }
 
-// isLabelStart is PN_CHARS_U, production 157s, of which N-Quads has the colon as well.
+// labelStarts are the characters of PN_CHARS_U, production 157s, beyond ASCII.
+var labelStarts = &unicode.RangeTable{
+	R16: []unicode.Range16{
+		{0xC0, 0xD6, 1}, {0xD8, 0xF6, 1}, {0xF8, 0x2FF, 1}, {0x370, 0x37D, 1}, {0x37F, 0x1FFF, 1}, {0x200C, 0x200D, 1},
+		{0x2070, 0x218F, 1}, {0x2C00, 0x2FEF, 1}, {0x3001, 0xD7FF, 1}, {0xF900, 0xFDCF, 1}, {0xFDF0, 0xFFFD, 1},
+	},
+	R32:         []unicode.Range32{{0x10000, 0xEFFFF, 1}},
+	LatinOffset: 2,
+}
+
+// isLabelStart is PN_CHARS_U, of which N-Quads has the colon as well.
 func isLabelStart(c rune) bool {
-	switch {
-	case c == '_', c == ':', 'A' <= c && c <= 'Z', 'a' <= c && c <= 'z':
-		return true
-	case c < 0xC0:
-		return false
+	if c < utf8.RuneSelf {
+		return c == '_' || c == ':' || syntax.IsAlpha(byte(c))
 	}
-	return c <= 0xD6 || c >= 0xD8 && c <= 0xF6 || c >= 0xF8 && c <= 0x2FF || c >= 0x370 && c <= 0x37D ||
-		c >= 0x37F && c <= 0x1FFF || c >= 0x200C && c <= 0x200D || c >= 0x2070 && c <= 0x218F ||
-		c >= 0x2C00 && c <= 0x2FEF || c >= 0x3001 && c <= 0xD7FF || c >= 0xF900 && c <= 0xFDCF ||
-		c >= 0xFDF0 && c <= 0xFFFD || c >= 0x10000 && c <= 0xEFFFF
+	return unicode.Is(labelStarts, c)
 }
 
 func isLabelChar(c rune) bool {

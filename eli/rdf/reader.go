@@ -13,6 +13,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A Reader streams the quads of one N-Quads or N-Triples document (W3C N-Quads 1.1). It
@@ -126,13 +127,7 @@ func (r *Reader) atEnd() bool {
 // statement reads a line. Ok is false if it is empty.
 func (r *Reader) statement() (q Quad, ok bool, err error) {
 	if !utf8.Valid(r.text) {
-		for r.pos < len(r.text) {
-			c, n := utf8.DecodeRune(r.text[r.pos:])
-			if c == utf8.RuneError && n == 1 {
-				break
-			}
-			r.pos += n
-		}
+		r.pos = len(r.text) - len(trimValid(r.text))
 		return q, false, errors.New("bytes that are not UTF-8")
 	}
 	if r.atEnd() {
@@ -152,18 +147,36 @@ func (r *Reader) statement() (q Quad, ok bool, err error) {
 			return q, false, fmt.Errorf("a %s as %s", kind, [...]string{"subject", "predicate", "", "graph"}[i])
 		}
 	}
+	err = r.stop()
+	return q, err == nil, err
+}
+
+// trimValid returns what follows the UTF-8 at the start of text.
+func trimValid(text []byte) []byte {
+	for len(text) > 0 {
+		c, n := utf8.DecodeRune(text)
+		if c == utf8.RuneError && n == 1 {
+			break
+		}
+		text = text[n:]
+	}
+	return text
+}
+
+// stop reads the full stop of a statement, after which the line ends.
+func (r *Reader) stop() error {
 	r.space()
 	if r.pos == len(r.text) {
-		return q, false, r.short("the line ends before the statement does")
+		return r.short("the line ends before the statement does")
 	}
 	if r.text[r.pos] != '.' {
-		return q, false, fmt.Errorf("%q where the statement must end with a full stop", r.text[r.pos])
+		return fmt.Errorf("%q where the statement must end with a full stop", r.text[r.pos])
 	}
 	r.pos++
 	if !r.atEnd() {
-		return q, false, fmt.Errorf("%q after the statement", r.text[r.pos])
+		return fmt.Errorf("%q after the statement", r.text[r.pos])
 	}
-	return q, true, nil
+	return nil
 }
 
 // short returns the error for a line that is too short. If it is the last one, the
@@ -208,7 +221,7 @@ func (r *Reader) iri() (string, error) {
 	iri = string(raw)
 	if bytes.IndexByte(raw, '\\') >= 0 {
 		var err error
-		if iri, err = r.unescape(from+1, raw, false); err != nil {
+		if iri, err = r.unescape(from+1, raw, ""); err != nil {
 			return "", err
 		}
 		r.pos = from
@@ -243,30 +256,10 @@ func (r *Reader) blank() (Term, error) {
 }
 
 func (r *Reader) literal() (Term, error) {
-	from := r.pos + 1
-	end, escaped := from, false
-	for ; end < len(r.text) && r.text[end] != '"'; end++ {
-		switch r.text[end] {
-		case '\\':
-			escaped = true
-			end++
-		case '\r':
-			return Term{}, errors.New("a carriage return in a literal")
-		}
+	value, err := r.quoted()
+	if err != nil {
+		return Term{}, err
 	}
-	if end >= len(r.text) {
-		return Term{}, r.short("a literal without its closing quote")
-	}
-	value := ""
-	if escaped {
-		var err error
-		if value, err = r.unescape(from, r.text[from:end], true); err != nil {
-			return Term{}, err
-		}
-	} else {
-		value = string(r.text[from:end])
-	}
-	r.pos = end + 1
 	switch rest := r.text[r.pos:]; {
 	case bytes.HasPrefix(rest, []byte("^^<")):
 		r.pos += 2
@@ -277,7 +270,7 @@ func (r *Reader) literal() (Term, error) {
 		return Literal(value, datatype), err
 	case bytes.HasPrefix(rest, []byte("@")):
 		n := 1
-		for n < len(rest) && (rest[n] == '-' || '0' <= rest[n] && rest[n] <= '9' || 'a' <= rest[n]|0x20 && rest[n]|0x20 <= 'z') {
+		for n < len(rest) && (rest[n] == '-' || syntax.IsDigit(rest[n]) || syntax.IsAlpha(rest[n])) {
 			n++
 		}
 		lang := string(rest[1:n])
@@ -290,9 +283,37 @@ func (r *Reader) literal() (Term, error) {
 	return Literal(value, ""), nil
 }
 
-// unescape decodes the escapes of raw, which starts at an offset of the line. An IRI has
-// numeric ones only.
-func (r *Reader) unescape(at int, raw []byte, short bool) (string, error) {
+// quoted reads the text of a literal, with its quotes.
+func (r *Reader) quoted() (string, error) {
+	from := r.pos + 1
+	end, escaped := from, false
+	for ; end < len(r.text) && r.text[end] != '"'; end++ {
+		switch r.text[end] {
+		case '\\':
+			escaped = true
+			end++
+		case '\r':
+			return "", errors.New("a carriage return in a literal")
+		}
+	}
+	if end >= len(r.text) {
+		return "", r.short("a literal without its closing quote")
+	}
+	raw := r.text[from:end]
+	if !escaped {
+		r.pos = end + 1
+		return string(raw), nil
+	}
+	value, err := r.unescape(from, raw, shortEscapes)
+	if err == nil {
+		r.pos = end + 1
+	}
+	return value, err
+}
+
+// unescape decodes the escapes of raw, which starts at an offset of the line: numeric
+// ones, and the letters of short.
+func (r *Reader) unescape(at int, raw []byte, short string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(raw); i++ {
 		c := raw[i]
@@ -306,12 +327,12 @@ func (r *Reader) unescape(at int, raw []byte, short bool) (string, error) {
 			return "", errors.New("a backslash without an escape")
 		}
 		digits := 0
-		switch n := strings.IndexByte(shortEscapes, raw[i]); {
+		switch n := strings.IndexByte(short, raw[i]); {
 		case raw[i] == 'u':
 			digits = 4
 		case raw[i] == 'U':
 			digits = 8
-		case short && n >= 0:
+		case n >= 0:
 			b.WriteByte(shortEscaped[n])
 			continue
 		}

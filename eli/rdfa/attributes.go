@@ -48,59 +48,56 @@ func (a *attributes) read(n *html.Node, h host) {
 		if attr.Namespace != "" {
 			key = attr.Namespace + ":" + key // in SVG and MathML inside of HTML: xml:lang
 		}
-		var bit uint32
-		var value *string
-		switch key {
-		case "about":
-			bit, value = attrAbout, &a.about
-		case "content":
-			bit, value = attrContent, &a.content
-		case "datatype":
-			bit, value = attrDatatype, &a.datatype
-		case "datetime":
-			bit, value = attrDatetime, &a.datetime
-		case "href":
-			bit, value = attrHref, &a.href
-		case "inlist":
-			a.set |= attrInlist
-			continue
-		case "lang":
-			if !h.isHTML() || a.has(attrLang) {
-				continue
-			}
+		bit, value := a.field(key)
+		switch {
+		case value != nil:
+		case key == "inlist":
+			bit = attrInlist
+		case key == "lang" && h.isHTML() && !a.has(attrLang), key == "xml:lang":
 			bit, value = attrLang, &a.lang
-		case "prefix":
-			bit, value = attrPrefix, &a.prefix
-		case "property":
-			bit, value = attrProperty, &a.property
-		case "rel":
-			bit, value = attrRel, &a.rel
-		case "resource":
-			bit, value = attrResource, &a.resource
-		case "rev":
-			bit, value = attrRev, &a.rev
-		case "src":
-			bit, value = attrSrc, &a.src
-		case "typeof":
-			bit, value = attrTypeof, &a.typeof
-		case "vocab":
-			bit, value = attrVocab, &a.vocab
-		case "xml:base":
-			if !h.hasXMLBase() {
-				continue
-			}
+		case key == "xml:base" && h.hasXMLBase():
 			bit, value = attrBase, &a.base
-		case "xml:lang":
-			bit, value = attrLang, &a.lang
-		default:
-			if strings.HasPrefix(key, "xmlns:") {
-				a.set |= attrXMLNS
-			}
-			continue
+		case strings.HasPrefix(key, "xmlns:"):
+			bit = attrXMLNS
 		}
 		a.set |= bit
-		*value = attr.Val
+		if value != nil {
+			*value = attr.Val
+		}
 	}
+}
+
+// field returns the field of an attribute that all host languages have.
+func (a *attributes) field(name string) (bit uint32, value *string) {
+	switch name {
+	case "about":
+		return attrAbout, &a.about
+	case "content":
+		return attrContent, &a.content
+	case "datatype":
+		return attrDatatype, &a.datatype
+	case "datetime":
+		return attrDatetime, &a.datetime
+	case "href":
+		return attrHref, &a.href
+	case "prefix":
+		return attrPrefix, &a.prefix
+	case "property":
+		return attrProperty, &a.property
+	case "rel":
+		return attrRel, &a.rel
+	case "resource":
+		return attrResource, &a.resource
+	case "rev":
+		return attrRev, &a.rev
+	case "src":
+		return attrSrc, &a.src
+	case "typeof":
+		return attrTypeof, &a.typeof
+	case "vocab":
+		return attrVocab, &a.vocab
+	}
+	return 0, nil
 }
 
 // matters reports whether an element changes anything: its own triples, or those of what

@@ -99,7 +99,13 @@ func timeType(v string) string {
 	case isZone(s[year:]) && (len(s) == year || s[year:] == "Z" || strings.Contains(s[year:], ":")):
 		return "gYear"
 	}
-	date, s := s[year-4:], s[year:] // the last four digits decide on leap years
+	return dateType(s[year-4:]) // the last four digits decide on leap years
+}
+
+// dateType returns the datatype of a form that begins with a year of four digits and a
+// month.
+func dateType(date string) string {
+	s := date[4:]
 	month, ok := digits(s, "-", 1, 12)
 	switch {
 	case !ok:

@@ -156,7 +156,7 @@ func is(n *html.Node, name string) bool {
 	return n.Namespace == xhtmlSpace && strings.HasSuffix(n.Data, name) && local(n.Data) == name
 }
 
-// element processes one element and what it contains (RDFa Core §7.5).
+// element processes one element and what it contains, which may have no meaning itself.
 func (p *processor) element(n *html.Node, c *context) {
 	if len(n.Attr) > maxAttrs {
 		p.fail(webpage.ErrAttrs)
@@ -169,8 +169,56 @@ func (p *processor) element(n *html.Node, c *context) {
 		p.children(n, c)
 		return
 	}
-	// steps 2 to 4
-	s := p.scope(n, &a, c.scope)
+	e := p.local(n, &a, c) // steps 2 to 4
+	e.inherits = inherits
+	p.steps(&e)
+}
+
+// steps makes the triples of an element and of what it contains: steps 5 to 14 of RDFa
+// Core §7.5.
+func (p *processor) steps(e *element) {
+	c := e.outer
+	switch { // steps 5 and 6
+	case e.has(attrRel | attrRev):
+		p.linked(e)
+	case e.has(attrProperty) && !e.has(attrContent|attrDatatype):
+		p.described(e)
+	default:
+		p.placed(e)
+	}
+	if e.typed.Kind != 0 { // step 7
+		for v, rest := cutValue(e.typeof); v != ""; v, rest = cutValue(rest) {
+			if t := p.typeOf(e.scope, v); t.Kind != 0 {
+				p.emit(e.typed, rdf.Type, t)
+			}
+		}
+	}
+	e.lists = c.lists
+	fresh := e.subject.Kind != 0 && e.subject != c.object // step 8
+	if fresh {
+		e.lists = new(lists)
+	}
+	p.relations(e) // steps 9 and 10
+	if e.has(attrProperty) {
+		p.property(e) // step 11
+	}
+	if !e.skip && e.subject.Kind != 0 {
+		p.complete(c, e.subject) // step 12
+	}
+	inner := e.inner() // step 13
+	p.children(e.node, &inner)
+	if inner.lists != e.lists { // step 14
+		p.finish(inner.object, inner.lists)
+	}
+	if fresh {
+		p.finish(e.subject, e.lists)
+	}
+}
+
+// local returns the local values with which an element begins: its scope, its language
+// and the context around it.
+func (p *processor) local(n *html.Node, a *attributes, c *context) element {
+	s := p.scope(n, a, c.scope)
 	if c.implicit && s.base != c.scope.base {
 		// below an xml:base, the document that nothing names is that of the new base
 		rebased := *c
@@ -184,67 +232,41 @@ func (p *processor) element(n *html.Node, c *context) {
 	if a.has(attrProperty) && p.host.hasHTMLRules() {
 		a.muteTerms()
 	}
+	return element{node: n, attributes: a, scope: s, lang: lang, outer: c}
+}
 
-	e := element{node: n, attributes: &a, scope: s, lang: lang, outer: c, inherits: inherits}
-	switch { // steps 5 and 6
-	case a.has(attrRel | attrRev):
-		p.linked(&e)
-	case a.has(attrProperty) && !a.has(attrContent|attrDatatype):
-		p.described(&e)
-	default:
-		p.placed(&e)
-	}
-	if e.typed.Kind != 0 { // step 7
-		for v, rest := cutValue(a.typeof); v != ""; v, rest = cutValue(rest) {
-			if t := p.typeOf(s, v); t.Kind != 0 {
-				p.emit(e.typed, rdf.Type, t)
-			}
+// complete makes the triples of a context that lack the resource at their other end.
+func (p *processor) complete(c *context, resource rdf.Term) {
+	for _, t := range c.incomplete {
+		switch {
+		case t.list != nil:
+			p.addItem(t.list, resource)
+		case t.reverse:
+			p.emit(resource, t.predicate, c.subject)
+		default:
+			p.emit(c.subject, t.predicate, resource)
 		}
 	}
-	inner := context{scope: s, lang: lang, lists: c.lists, implicit: c.implicit}
-	fresh := e.subject.Kind != 0 && e.subject != c.object // step 8
-	if fresh {
-		inner.lists = new(lists)
-	}
-	e.lists = inner.lists
-	p.relations(&e) // steps 9 and 10
-	if a.has(attrProperty) {
-		p.property(&e) // step 11
-	}
-	if !e.skip && e.subject.Kind != 0 { // step 12
-		for _, t := range c.incomplete {
-			switch {
-			case t.list != nil:
-				p.addItem(t.list, e.subject)
-			case t.reverse:
-				p.emit(e.subject, t.predicate, c.subject)
-			default:
-				p.emit(c.subject, t.predicate, e.subject)
-			}
-		}
-	}
-	// step 13
-	switch {
-	case e.skip:
+}
+
+// inner returns the context of the elements inside.
+func (e *element) inner() context {
+	c := e.outer
+	inner := context{scope: e.scope, lang: e.lang, lists: e.lists, implicit: c.implicit}
+	if e.skip {
 		inner.subject, inner.object, inner.incomplete = c.subject, c.object, c.incomplete
-	default:
-		inner.implicit = e.implicit && e.object.Kind == 0
-		inner.incomplete = e.incomplete
-		inner.subject = or(e.subject, c.subject)
-		inner.object = or(or(e.object, e.subject), c.subject)
+		return inner
 	}
-	if !e.skip && inner.object != e.subject {
+	inner.implicit = e.implicit && e.object.Kind == 0
+	inner.incomplete = e.incomplete
+	inner.subject = or(e.subject, c.subject)
+	inner.object = or(or(e.object, e.subject), c.subject)
+	if inner.object != e.subject {
 		// The elements inside have the object as their subject, so lists of their own.
 		// The text of step 8 keeps those of the subject, which mixes two resources.
 		inner.lists = new(lists)
 	}
-	p.children(n, &inner)
-	if inner.lists != e.lists { // step 14
-		p.finish(inner.object, inner.lists)
-	}
-	if fresh {
-		p.finish(e.subject, e.lists)
-	}
+	return inner
 }
 
 func or(t, other rdf.Term) rdf.Term {

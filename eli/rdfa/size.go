@@ -128,13 +128,7 @@ func (s *treeSize) start(z *webpage.Tokenizer, closed bool) {
 	}
 	nodes := 1 + (z.Attrs+1)/2
 	if isFormatting(e.tag) {
-		if e.tag == atom.A || e.tag == atom.Nobr {
-			s.adopt() // they close the one before
-		}
-		s.repeat(nodes)
-		e.active = nodes
-		s.active += nodes
-		s.open = append(s.open, e)
+		s.format(e, nodes)
 		return
 	}
 	s.popped = true
@@ -153,12 +147,23 @@ func (s *treeSize) start(z *webpage.Tokenizer, closed bool) {
 		s.vague = true
 	}
 	switch {
-	case s.pictures > 0 && endsSVG(e.tag), isOdd(e.tag) && !(e.tag == atom.Title && s.pictures > 0):
+	case s.isOdd(e.tag):
 		s.odd()
 	case len(s.open) == 0 || isVoid[string(name)] || closed && s.pictures > 0:
 	default:
 		s.open = append(s.open, e)
 	}
+}
+
+// format opens a formatting element, which has some nodes.
+func (s *treeSize) format(e openElement, nodes int) {
+	if e.tag == atom.A || e.tag == atom.Nobr {
+		s.adopt() // they close the one before
+	}
+	s.repeat(nodes)
+	e.active = nodes
+	s.active += nodes
+	s.open = append(s.open, e)
 }
 
 // end closes an element. A formatting element leaves the list if all in it were closed
@@ -206,11 +211,14 @@ func isFormatting(tag atom.Atom) bool {
 }
 
 // isOdd reports whether an element changes what tags after it mean.
-func isOdd(tag atom.Atom) bool {
+func (s *treeSize) isOdd(tag atom.Atom) bool {
+	if s.pictures > 0 && (tag == atom.Title || endsSVG(tag)) {
+		return tag != atom.Title
+	}
 	switch tag {
 	case atom.Script, atom.Style, atom.Title, atom.Textarea, atom.Xmp, atom.Iframe, atom.Noembed, atom.Noframes,
-		atom.Noscript, atom.Plaintext, atom.Select, atom.Template, atom.Frameset, atom.Math, atom.ForeignObject, atom.Foreignobject, atom.Desc,
-		atom.Object, atom.Applet, atom.Marquee, atom.Image:
+		atom.Noscript, atom.Plaintext, atom.Select, atom.Template, atom.Frameset, atom.Math, atom.ForeignObject,
+		atom.Foreignobject, atom.Desc, atom.Object, atom.Applet, atom.Marquee, atom.Image:
 		return true
 	}
 	return false
@@ -220,8 +228,8 @@ func isOdd(tag atom.Atom) bool {
 func endsSVG(tag atom.Atom) bool {
 	switch tag {
 	case atom.Blockquote, atom.Body, atom.Br, atom.Center, atom.Dd, atom.Div, atom.Dl, atom.Dt, atom.Embed, atom.H1,
-		atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Head, atom.Hr, atom.Img, atom.Li, atom.Listing, atom.Menu, atom.Meta, atom.Ol, atom.P, atom.Pre, atom.Ruby,
-		atom.Span, atom.Sub, atom.Sup, atom.Table, atom.Ul, atom.Var:
+		atom.H2, atom.H3, atom.H4, atom.H5, atom.H6, atom.Head, atom.Hr, atom.Img, atom.Li, atom.Listing, atom.Menu,
+		atom.Meta, atom.Ol, atom.P, atom.Pre, atom.Ruby, atom.Span, atom.Sub, atom.Sup, atom.Table, atom.Ul, atom.Var:
 		return true
 	}
 	return false

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -46,19 +47,21 @@ func (d *extraction) parseXML(p *processor, xhtml bool) error {
 	if err != nil {
 		return err
 	}
-	root := x.Name()
-	switch {
+	b := builder{x: x.Reader, extraction: d}
+	p.root = b.start()
+	switch root := x.Name(); {
 	case !xhtml && (root.Local != "html" || root.Space != xhtmlSpace):
 		p.host = xml
+	case isXHTML1(head, p.root):
+		p.host = xhtml1
 	default:
 		p.host = xhtml5
 	}
-	b := builder{x: x.Reader, extraction: d}
-	p.root = b.start()
-	if p.host == xhtml5 && isXHTML1(head, p.root) {
-		p.host = xhtml1
-	}
-	at := p.root
+	return d.parseElements(x, &b, p.root)
+}
+
+// parseElements adds what is in the root element to it.
+func (d *extraction) parseElements(x *document.XML, b *builder, at *html.Node) error {
 	for {
 		k, err := x.Next()
 		switch {
