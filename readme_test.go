@@ -56,6 +56,9 @@ func TestReadmeService(t *testing.T) {
 	formatted, err := format.Source([]byte(program))
 	require.NoError(t, err)
 	assert.Equal(t, string(formatted), program)
+	file, err := os.ReadFile("examples/service/main.go")
+	require.NoError(t, err)
+	assert.Equal(t, string(file), program)
 
 	clone, err := os.Getwd()
 	require.NoError(t, err)
