@@ -379,7 +379,7 @@ func (r *Reader) historyMark(mark *bool, s *scope) error {
 		return r.scan.Skip()
 	}
 	from := len(r.view.buf.Bytes)
-	text, err := r.characters(&ruleHistoryElement, false)
+	text, err := r.characters(&ruleHistoryElement, asText)
 	if err == nil {
 		r.check.historyMark(s, r.view.buf.Of(text))
 	}
@@ -629,7 +629,7 @@ func (r *Reader) capture(s *scope, name xmlscan.Name) (err error) {
 // an empty one.
 func (r *Reader) id() (span, error) {
 	before := r.scan.Losses()
-	text, err := r.characters(&ruleValueElement, false)
+	text, err := r.characters(&ruleValueElement, asText)
 	if err != nil || !r.usable(&ruleID, r.view.buf.Of(text), before) {
 		return span{}, err
 	}
@@ -681,7 +681,7 @@ func (r *Reader) secondID(s *scope) error {
 		r.check.child(s, childID)
 	}
 	from := len(v.buf.Bytes)
-	text, err := r.characters(&ruleValueElement, false)
+	text, err := r.characters(&ruleValueElement, asText)
 	if err != nil {
 		return err
 	}
@@ -711,7 +711,7 @@ func (r *Reader) trimmed(text []byte) []byte {
 // reference reads an IRI that may be relative.
 func (r *Reader) reference(in inherited) (span, error) {
 	in = in.with(r.stated(in))
-	value, err := r.characters(&ruleValueElement, false)
+	value, err := r.characters(&ruleValueElement, asText)
 	text := r.view.buf.Of(value)
 	if err == nil && r.check != nil {
 		r.checkReference(&ruleIRI, "", text)
@@ -758,7 +758,7 @@ type lastDate struct {
 // date reads a date. If it is not RFC 3339, text is the text of the element.
 func (r *Reader) date(last *lastDate) (d websync.Datetime, text span, err error) {
 	v := &r.view
-	text, err = r.characters(&ruleValueElement, false)
+	text, err = r.characters(&ruleValueElement, asText)
 	if err != nil {
 		return d, span{}, err
 	}
@@ -833,9 +833,16 @@ func (r *Reader) checkFuture(d websync.Datetime, value []byte) {
 	}
 }
 
-// characters reads the text of an element into the view. Child elements break the rule;
-// they are kept as markup, or only their text is kept.
-func (r *Reader) characters(rule *Rule, markup bool) (span, error) {
+// An elementsInside is how elements are kept that are where only text belongs.
+type elementsInside uint8
+
+const (
+	asText   elementsInside = iota // only their text is kept
+	asMarkup                       // as they are
+)
+
+// characters reads the text of an element into the view. Child elements break the rule.
+func (r *Reader) characters(rule *Rule, inside elementsInside) (span, error) {
 	v := &r.view
 	from, depth := len(v.buf.Bytes), 0
 	r.mixed = false
@@ -858,7 +865,7 @@ func (r *Reader) characters(rule *Rule, markup bool) (span, error) {
 				r.reportMixed(rule)
 			}
 			r.mixed = true
-			if markup {
+			if inside == asMarkup {
 				err = r.captureInside(from)
 			} else {
 				depth++

@@ -32,7 +32,7 @@ func (r *Reader) link(l *linkView, s *scope) (ok bool, err error) {
 		}
 		return ok, r.scan.Skip()
 	}
-	value, err := r.characters(&ruleValueElement, false)
+	value, err := r.characters(&ruleValueElement, asText)
 	if err != nil {
 		return false, err
 	}
@@ -304,7 +304,7 @@ func (r *Reader) personValue(p *personView, s *scope, child children) (err error
 		}
 	case childEmail:
 		var text span
-		text, err = r.characters(&ruleValueElement, false)
+		text, err = r.characters(&ruleValueElement, asText)
 		if p.Email = r.view.buf.Trimmed(text); err == nil && r.check != nil {
 			r.check.email(r.view.buf.Of(text))
 		}
@@ -314,6 +314,6 @@ func (r *Reader) personValue(p *personView, s *scope, child children) (err error
 
 // value reads a text and returns it without white space around it.
 func (r *Reader) value() (span, error) {
-	text, err := r.characters(&ruleValueElement, false)
+	text, err := r.characters(&ruleValueElement, asText)
 	return r.view.buf.Trimmed(text), err
 }

@@ -21,8 +21,12 @@ func (r *Reader) construct(t *textView, s *scope) (err error) {
 	if t.Type == XHTML {
 		t.Value, err = r.div()
 	} else {
+		inside := asText
+		if t.Type == HTML {
+			inside = asMarkup
+		}
 		var text span
-		text, err = r.characters(&ruleTextElement, t.Type == HTML)
+		text, err = r.characters(&ruleTextElement, inside)
 		t.Value = r.view.buf.Trimmed(text)
 	}
 	switch {
@@ -148,9 +152,9 @@ func (r *Reader) inline(c *contentView) (err error) {
 	case form == XHTML:
 		c.Value, err = r.div()
 	case form == HTML:
-		c.Value, err = r.characters(&ruleContentElement, true)
+		c.Value, err = r.characters(&ruleContentElement, asMarkup)
 	case form == PlainText, syntax.IsText(mediaType) && !syntax.IsXML(mediaType):
-		c.Value, err = r.characters(&ruleContentElement, false)
+		c.Value, err = r.characters(&ruleContentElement, asText)
 	default:
 		c.Value, err = r.embedded(syntax.IsXML(mediaType), valid)
 	}
@@ -202,7 +206,7 @@ func (r *Reader) contentElsewhere(c *contentView) error {
 	if r.check != nil {
 		r.check.contentElsewhere(media == "")
 	}
-	value, err := r.characters(&ruleContentSrc, false)
+	value, err := r.characters(&ruleContentSrc, asText)
 	if text := r.view.buf.Of(value); !isBlank(text) {
 		r.reportChild(ruleContentSrc, text, "content must be empty if it has src")
 	}

@@ -31,7 +31,7 @@ const (
 )
 
 // Known reports whether c is one of the constants of this package.
-func (c Capability) Known() bool { return formOf(c, false) != nil }
+func (c Capability) Known() bool { return formOf(documentKind{capability: c}) != nil }
 
 // folded returns the known capability that c is but for case, or c.
 func (c Capability) folded() Capability {
@@ -125,13 +125,20 @@ func archive(c Capability, name string) form {
 
 // anyForm is the form of a document whose capability is not known: it demands nothing.
 var anyForm = form{
-	name: "a document", at: optional, from: optional, entryAt: optional, entryFrom: optional, up: optional, target: optional, lastMod: optional,
+	name: "a document", at: optional, from: optional, entryAt: optional, entryFrom: optional, up: optional,
+	target: optional, lastMod: optional,
+}
+
+// A documentKind is a document of a capability, or an index of such documents.
+type documentKind struct {
+	capability Capability
+	index      bool
 }
 
 // formOf returns the form of a kind of document; nil if there is none.
-func formOf(c Capability, index bool) *form {
+func formOf(k documentKind) *form {
 	for i := range forms {
-		if f := &forms[i]; f.capability == c && f.index == index {
+		if f := &forms[i]; f.capability == k.capability && f.index == k.index {
 			return f
 		}
 	}

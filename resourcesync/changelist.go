@@ -110,7 +110,8 @@ func (w *walk) checkList(b *backlog, l *changeList) error {
 	err := w.check(b, l, want)
 	if err == nil && l.head.Index {
 		l.Close()
-		err = &docfetch.Error{Err: w.Named(l.URL, fmt.Errorf("an index of the capability %q, where a list of changes must be", want))}
+		err = &docfetch.Error{Err: w.Named(l.URL,
+			fmt.Errorf("an index of the capability %q, where a list of changes must be", want))}
 	}
 	return err
 }
@@ -149,7 +150,7 @@ func (w *walk) check(b *backlog, l *changeList, want ...Capability) (err error) 
 	l.late, l.unstated = l.indexed && l.head.Metadata.From.After(l.from), l.indexed && l.from.IsZero()
 	l.from = cmp.Or(l.head.Metadata.From, l.from)
 	l.ordered, l.latest = true, make(map[uint64]int)
-	form, since := formOf(l.head.Metadata.Capability, l.head.Index), b.since()
+	form, since := formOf(documentKind{l.head.Metadata.Capability, l.head.Index}), b.since()
 	changes := form != nil && form.changes // otherwise they are lists or packages
 	h := fnv.New64a()
 	for {
@@ -225,7 +226,8 @@ func (w *walk) doubts(l *changeList, v *View, at websync.Datetime, since time.Ti
 func (w *walk) checkKind(document string, v *View) {
 	m := &v.Metadata
 	if m.Change == "" && !slices.ContainsFunc(m.Faulty, func(a AttrView) bool { return a.Local == "change" }) {
-		w.Report(ruleChangeMissing.Finding(document, v.Line, v.Column, "md", nil, "an entry must have a change: it counts as updated"))
+		w.Report(ruleChangeMissing.Finding(document, v.Line, v.Column, "md", nil,
+			"an entry must have a change: it counts as updated"))
 	}
 }
 

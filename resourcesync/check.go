@@ -57,7 +57,7 @@ func (c *checker) stated(faulty []websync.Attr, local string) bool {
 
 // document checks the head. It comes before the entries.
 func (c *checker) document(h *Head) {
-	c.head, c.form = h, formOf(h.Metadata.Capability, h.Index)
+	c.head, c.form = h, formOf(documentKind{h.Metadata.Capability, h.Index})
 	m := &h.Metadata
 	switch {
 	case m.Capability == "" && c.bare:
@@ -70,7 +70,7 @@ func (c *checker) document(h *Head) {
 		c.form = &anyForm
 	default:
 		c.form = &anyForm
-		c.report(ruleIndex, onMetadata, string(m.Capability), formOf(m.Capability, false).name+" must not have an index")
+		c.report(ruleIndex, onMetadata, string(m.Capability), formOf(documentKind{capability: m.Capability}).name+" must not have an index")
 	}
 	c.times(m, c.form.at, c.form.from, c.form.name)
 	if m.Change != "" || !m.Datetime.IsZero() || m.Path != "" || describes(m.Digests, m.Length, m.Type, m.Encoding) {
@@ -345,12 +345,7 @@ func (c *checker) target(m *Metadata) {
 func (c *checker) change(e *Entry) {
 	m, h := &e.Metadata, &c.head.Metadata
 	if !c.form.changes {
-		if m.Change != "" {
-			c.report(ruleChangePlace, onMetadata, string(m.Change), "an entry of "+c.form.name+" has no change")
-		}
-		if !m.Datetime.IsZero() {
-			c.report(ruleDatetimePlace, onMetadata, m.Datetime.String(), "an entry of "+c.form.name+" has no datetime")
-		}
+		c.noChange(m)
 		return
 	}
 	if m.Change == Deleted && describes(m.Digests, m.Length, m.Type, m.Encoding) {
@@ -370,6 +365,16 @@ func (c *checker) change(e *Entry) {
 	}
 	if e.LastMod.Before(h.From) || e.LastMod.After(h.Until) {
 		c.report(ruleLastModOutside, onEntry, e.LastMod.String(), "lastmod is not within the interval of the document")
+	}
+}
+
+// noChange checks an entry of a document whose entries are no changes.
+func (c *checker) noChange(m *Metadata) {
+	if m.Change != "" {
+		c.report(ruleChangePlace, onMetadata, string(m.Change), "an entry of "+c.form.name+" has no change")
+	}
+	if !m.Datetime.IsZero() {
+		c.report(ruleDatetimePlace, onMetadata, m.Datetime.String(), "an entry of "+c.form.name+" has no datetime")
 	}
 }
 

@@ -37,7 +37,8 @@ func (c *checker) link(at subject, l *Link) {
 
 func relationFault(rel string) string {
 	switch rel {
-	case "up", "index", "describedby", "contents", "duplicate", "alternate", "canonical", "describes", "memento", "timegate", "timemap", "collection", "via":
+	case "up", "index", "describedby", "contents", "duplicate", "alternate", "canonical", "describes",
+		"memento", "timegate", "timemap", "collection", "via":
 		return ""
 	}
 	if syntax.Scheme(rel) > 0 {

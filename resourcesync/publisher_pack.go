@@ -115,7 +115,7 @@ type lackError struct {
 }
 
 func (e *lackError) Error() string {
-	return fmt.Sprintf("resourcesync: no %s: the content of %.200q is not kept; a dump must have that of every resource", formOf(e.kind, false).name, e.id)
+	return fmt.Sprintf("resourcesync: no %s: the content of %.200q is not kept; a dump must have that of every resource", formOf(documentKind{capability: e.kind}).name, e.id)
 }
 
 // newIndex returns an index of no packages, up to the last commit.

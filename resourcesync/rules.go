@@ -17,7 +17,9 @@ var (
 	ruleLoc   = rules.Error("loc-length", "Z39.99 §7", "a URI that is longer than any Store takes")
 	ruleAhead = rules.Warning("time-ahead", sectionFormat,
 		"an at that lies more than a day ahead of the server's clock: it is not believed")
-	ruleContents = rules.Warning("package-contents", "Z39.99 §11.1, §13.1", "a manifest that lacks entries of the one in the package, or is not as the dump states, or a list or package of before the whole")
+	ruleContents = rules.Warning("package-contents", "Z39.99 §11.1, §13.1",
+		"a manifest that lacks entries of the one in the package, or is not as the dump states, "+
+			"or a list or package of before the whole")
 	ruleTimeMap  = rules.Error("timemap", "RFC 7089 §5", "a TimeMap that can't be read, or names what it must not or too much")
 	ruleUnlisted = rules.Warning("package-unlisted", "Z39.99 §11.2, §13.2", "files of a package that its manifest does not list")
 )

@@ -49,7 +49,7 @@ type Summary struct {
 
 // Name returns what the document is, with an article: "a Change List Index".
 func (s *Summary) Name() string {
-	if f := formOf(s.Capability, s.Index); f != nil {
+	if f := formOf(documentKind{s.Capability, s.Index}); f != nil {
 		return f.name
 	}
 	return anyForm.name
@@ -93,7 +93,8 @@ func newValidator(o ValidateOptions) *validator {
 
 func (v *validator) run(src io.Reader) (Summary, error) {
 	sum, err := sitemap.Validate(src, sitemap.ValidateOptions{
-		Document: v.o.Document, URL: v.o.URL, Now: v.o.Now, Extensions: v.o.Extensions, Lenient: v.o.Lenient, MaxBytes: v.o.MaxBytes,
+		Document: v.o.Document, URL: v.o.URL, Now: v.o.Now,
+		Extensions: v.o.Extensions, Lenient: v.o.Lenient, MaxBytes: v.o.MaxBytes,
 		Report: v.relay, Anywhere: true, Take: v.scan.take, Entry: v.entry,
 	})
 	switch {

@@ -122,7 +122,8 @@ func (k *keeper) links(room []Link, views []LinkView) []Link {
 	all := document.SliceOf(room, len(views))
 	for i := range views {
 		kept, l := &all[i], &views[i]
-		kept.Rel, kept.Href, kept.Type, kept.Encoding, kept.Path = k.text(l.Rel), k.text(l.Href), k.text(l.Type), k.text(l.Encoding), k.text(l.Path)
+		kept.Rel, kept.Href = k.text(l.Rel), k.text(l.Href)
+		kept.Type, kept.Encoding, kept.Path = k.text(l.Type), k.text(l.Encoding), k.text(l.Path)
 		kept.Length, kept.Modified, kept.Priority = l.Length, l.Modified, l.Priority
 		kept.Digests, kept.Attrs, kept.Faulty = k.digests(nil, l.Digests), k.attrs(l.Attrs), k.attrs(l.Faulty)
 	}

@@ -103,7 +103,8 @@ func checkLink(rel string, l *websync.Link, report atom.ReportFunc) {
 // isRDF reports whether a media type is one of RDF.
 func isRDF(text string) bool {
 	switch kind, _ := mediaType(text); kind {
-	case "application/rdf+xml", "text/turtle", "application/n-triples", "application/n-quads", "application/trig", "application/ld+json", "text/n3":
+	case "application/rdf+xml", "text/turtle", "application/n-triples", "application/n-quads",
+		"application/trig", "application/ld+json", "text/n3":
 		return true
 	}
 	return false
@@ -200,7 +201,8 @@ func (c *checker) noteEntry(e *atom.Entry, report atom.ReportFunc) {
 			from, to, laterIsNew = updated, h.oldest, h.isNew
 		}
 		if laterIsNew && (h.deleted < from || h.deleted > to) {
-			report(ruleReused, "updated", e.ID, "the feed has another state of this id, and the later of the two does not state a later time than that of its publication")
+			report(ruleReused, "updated", e.ID, "the feed has another state of this id, "+
+				"and the later of the two does not state a later time than that of its publication")
 		}
 	}
 	if !noted || h.oldest == notDeleted || updated < h.oldest {

@@ -1,6 +1,7 @@
 package sitemap
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -194,10 +195,8 @@ func parsePriority(text []byte) (p float32, ok bool) {
 	if len(text) == 3 && text[0] == '0' && text[1] == '.' && '1' <= text[2] && text[2] <= '9' {
 		return float32(text[2]-'0') / 10, true
 	}
-	for _, c := range text {
-		if (c < '0' || c > '9') && c != '.' && c != '+' && c != '-' {
-			return 0, false
-		}
+	if len(bytes.Trim(text, "0123456789.+-")) > 0 {
+		return 0, false
 	}
 	f, err := strconv.ParseFloat(string(text), 32)
 	if err != nil || f < 0 || f > 1 {

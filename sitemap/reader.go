@@ -753,40 +753,45 @@ func hasEntry(text []byte, mark string) bool {
 // elsewhere reads an element that is neither an entry nor part of one. It keeps it if it
 // is a child of the root.
 func (r *Reader) elsewhere(line, column int) error {
+	const unknown = "the protocol has no such element"
 	name, top := r.xml.Name(), r.xml.Depth() == 2
 	own := r.own(name.Space)
+	mistaken, extension := top && own, top && !own
 	switch {
 	case own && !top:
-		r.reports.Add(ruleUnknown, line, column, name.Local, nil, "the protocol has no such element")
-	case top && !own && (name.Local == "url" || name.Local == "sitemap"):
+		r.reports.Add(ruleUnknown, line, column, name.Local, nil, unknown)
+	case extension && (name.Local == "url" || name.Local == "sitemap"):
 		r.reports.Doubt(ruleNamespace, line, column, name.Local, []byte(name.Space),
 			"an entry in a namespace that is not the sitemap's: it is not read")
 	}
-	var b []byte
-	var err error
-	taken := false
-	if top && !own {
-		taken, err = r.take(name, nil)
+	if extension {
+		taken, err := r.take(name, nil)
+		if err != nil {
+			return r.readOver(err)
+		}
+		if taken {
+			r.checkLate(line, column, name.Local)
+			return r.reports.Fatal
+		}
 	}
-	if err == nil && !taken {
-		b, err = r.append(nil, line, column)
-	}
+	b, err := r.append(nil, line, column)
 	switch {
-	case taken && err == nil:
-		r.checkLate(line, column, name.Local)
-		return r.reports.Fatal
-	case own && top && err == nil:
-		r.reports.Doubt(ruleUnknown, line, column, name.Local, nil, "the protocol has no such element: it may stand for an entry")
-	case own && top: // an entry inside it is read, and those around that are in doubt
-		r.reports.Add(ruleUnknown, line, column, name.Local, nil, "the protocol has no such element")
+	case mistaken && err == nil:
+		r.reports.Doubt(ruleUnknown, line, column, name.Local, nil, unknown+": it may stand for an entry")
+	case mistaken: // an entry inside it is read, and those around that are in doubt
+		r.reports.Add(ruleUnknown, line, column, name.Local, nil, unknown)
 	}
-	switch {
-	case err == xmlscan.ErrStopped:
-		return r.reports.Fatal
-	case err != nil:
-		return r.xml.Fail(err)
-	case top && len(b) > 0:
+	if err == nil && top && len(b) > 0 {
 		r.keep(name, b, line, column)
+	}
+	return r.readOver(err)
+}
+
+// readOver returns the error that ends reading after an element that was read over. err
+// is that of r.xml.
+func (r *Reader) readOver(err error) error {
+	if err != nil && err != xmlscan.ErrStopped {
+		return r.xml.Fail(err)
 	}
 	return r.reports.Fatal
 }

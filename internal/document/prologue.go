@@ -47,20 +47,25 @@ func (p *prologue) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (p *prologue) byte(c byte) {
+// move counts a byte. It returns false for one that is part of no character.
+func (p *prologue) move(c byte) bool {
 	switch {
-	case c == 0, p.line == 0 && c == 0xfe, p.line == 0 && c == 0xff:
+	case c == 0, p.line == 0 && (c == 0xfe || c == 0xff):
 		p.wide = true
-		return
+		return false
 	case p.line == 0 && (c == 0xef || c == 0xbb || c == 0xbf): // a byte-order mark
-		return
-	case p.line == 0:
-		p.line = 1
+		return false
 	}
-	if c == '\n' {
+	p.line = max(p.line, 1)
+	if p.column++; c == '\n' {
 		p.line, p.column = p.line+1, 0
-	} else {
-		p.column++
+	}
+	return true
+}
+
+func (p *prologue) byte(c byte) {
+	if !p.move(c) {
+		return
 	}
 	p.tail = append(p.tail[max(0, len(p.tail)-2):], c)
 	switch p.state {
