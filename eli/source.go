@@ -514,6 +514,25 @@ func (w *walk) snapshot(l *listing) error {
 		}
 		return w.Yield(ev)
 	}
+	if err := w.merge(l, give); err != nil {
+		return err
+	}
+	w.ExpectMore(0)
+	if w.whole = !w.Incomplete() && l.skipped == 0; w.whole {
+		now := w.lists.now()
+		w.next.read(l, now)
+		if w.from.Resynced.IsZero() || tag != "" {
+			w.next.Resynced = now
+		}
+	}
+	return w.Yield(harvest.Event{
+		Kind: harvest.SnapshotEnd, Complete: true, Skipped: l.skipped, Options: w.next.Options, Resume: w.resume(),
+	})
+}
+
+// merge gives each act of the sitemap with the newest date that sitemap and feed state,
+// and then the acts that only the feed lists.
+func (w *walk) merge(l *listing, give func(id string, listed, at websync.Datetime) error) error {
 	err := l.each(func(id string, at websync.Datetime) error {
 		listed := at
 		if x := w.updates.find(id); x != nil {
@@ -529,27 +548,18 @@ func (w *walk) snapshot(l *listing) error {
 	if err != nil {
 		return err
 	}
-	if w.updates != nil {
-		for _, x := range w.updates.all {
-			if x.listed || x.deleted {
-				continue
-			}
-			if err := give(x.id, websync.Datetime{}, x.at); err != nil {
-				return err
-			}
+	if w.updates == nil {
+		return nil
+	}
+	for _, x := range w.updates.all {
+		if x.listed || x.deleted {
+			continue
+		}
+		if err := give(x.id, websync.Datetime{}, x.at); err != nil {
+			return err
 		}
 	}
-	w.ExpectMore(0)
-	if w.whole = !w.Incomplete() && l.skipped == 0; w.whole {
-		now := w.lists.now()
-		w.next.read(l, now)
-		if w.from.Resynced.IsZero() || tag != "" {
-			w.next.Resynced = now
-		}
-	}
-	return w.Yield(harvest.Event{
-		Kind: harvest.SnapshotEnd, Complete: true, Skipped: l.skipped, Options: w.next.Options, Resume: w.resume(),
-	})
+	return nil
 }
 
 // tag returns the Tag by which a resynchronisation makes the states of resources new; ""
