@@ -12,7 +12,6 @@ import (
 	"log"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -59,8 +58,8 @@ func rows(file, base string) harvest.Source {
 				}
 				var row harvest.Row
 				if err == nil && len(fields) == 3 {
-					open := func(context.Context) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(fields[2])), nil }
-					row = harvest.Row{ID: base + fields[0], Title: fields[1], Type: "text/plain; charset=utf-8", Open: open}
+					open := func(context.Context) (io.ReadCloser, error) { return harvest.OpenBytes([]byte(fields[2]))() }
+					row = harvest.Row{ID: base + fields[0], Title: fields[1], Type: "text/plain", Open: open}
 				}
 				if !yield(row, err) || err != nil {
 					return

@@ -22,7 +22,8 @@ import (
 
 // crawlerAgent is the name under which pages are requested again that had no metadata: it
 // is honest, and has the word that servers look for which send more to search engines.
-const crawlerAgent = "Mozilla/5.0 (compatible; websync-check/" + websync.Version + "; like Googlebot/2.1; +https://github.com/websync-go/websync)"
+const crawlerAgent = "Mozilla/5.0 (compatible; websync-check/" + websync.Version +
+	"; like Googlebot/2.1; +https://github.com/websync-go/websync)"
 
 // checkPublisher checks a sitemap and its feed by the rules of ELI Pillar IV.
 func (p *checkCommand) checkPublisher(ctx context.Context) (code int, err error) {
@@ -31,7 +32,8 @@ func (p *checkCommand) checkPublisher(ctx context.Context) (code int, err error)
 		return exitFailed, err
 	}
 	c := &conformance.Checker{
-		Sitemap: inputOf(list), Feed: inputOf(feed), Sample: p.eli.sample, Seed: p.eli.seed, Interval: p.eli.interval, Human: p.eli.human,
+		Sitemap: inputOf(list), Feed: inputOf(feed),
+		Sample: p.eli.sample, Seed: p.eli.seed, Interval: p.eli.interval, Human: p.eli.human,
 		Extractors: []eli.Extractor{&rdfa.Extractor{}, &jsonld.Extractor{}}, Now: p.now, Report: p.finding, Progress: p.progress,
 	}
 	if c.Sample == 0 {
@@ -231,8 +233,10 @@ func (p *checkCommand) printResult(r *conformance.Result) {
 	}
 	for _, row := range r.Rules {
 		if row.Status == conformance.Fail || row.Status == conformance.Warn {
-			p.print(nil, fmt.Sprintf("%s: %s, errors %d, warnings %d: %s", row.ID, row.Status, row.Errors, row.Warnings, row.Rule))
+			counts := fmt.Sprintf("errors %d, warnings %d", row.Errors, row.Warnings)
+			p.print(nil, fmt.Sprintf("%s: %s, %s: %s", row.ID, row.Status, counts, row.Rule))
 		}
 	}
-	p.print(nil, fmt.Sprintf("%d rules: pass %d, warn %d, fail %d, not checked %d", len(r.Rules), r.Passed, r.Warned, r.Failed, r.Skipped))
+	const outcome = "%d rules: pass %d, warn %d, fail %d, not checked %d"
+	p.print(nil, fmt.Sprintf(outcome, len(r.Rules), r.Passed, r.Warned, r.Failed, r.Skipped))
 }

@@ -53,7 +53,8 @@ func (p *checkCommand) validateChain(ctx context.Context, in *input) (fileReport
 	}
 	chain.Report, chain.Now, chain.Lenient = p.finding, p.now, p.lenient
 	sum := chain.Walk(in.url, p.opener(ctx, in))
-	return fileReport{Kind: atom.FeedDocument.String(), Entries: sum.Entries, Errors: sum.Errors, Warnings: sum.Warnings}, ctx.Err()
+	kind := atom.FeedDocument.String()
+	return fileReport{Kind: kind, Entries: sum.Entries, Errors: sum.Errors, Warnings: sum.Warnings}, ctx.Err()
 }
 
 // verifier returns what verifies the documents that the entries of an input link to; nil

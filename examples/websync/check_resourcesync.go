@@ -25,7 +25,9 @@ func (p *checkCommand) validateResourceSync(ctx context.Context, in *input) (fil
 	if err != nil {
 		return fileReport{}, err
 	}
-	o := resourcesync.ValidateOptions{Document: in.name, URL: in.url, Now: p.now, Extensions: google.Extensions(), Lenient: p.lenient}
+	o := resourcesync.ValidateOptions{
+		Document: in.name, URL: in.url, Now: p.now, Extensions: google.Extensions(), Lenient: p.lenient,
+	}
 	if in.url != "" {
 		head, _ := resourcesync.NewReader(src).Head() // Validate reports an error
 		switch c := head.Metadata.Capability; c {
@@ -33,7 +35,8 @@ func (p *checkCommand) validateResourceSync(ctx context.Context, in *input) (fil
 			sum := resourcesync.ValidateTree(in.url, p.opener(ctx, in), resourcesync.TreeOptions{
 				Report: p.finding, Now: o.Now, Extensions: o.Extensions, Lenient: o.Lenient,
 			})
-			return fileReport{Kind: kindOf(c, head.Index), Entries: sum.Entries, Errors: sum.Errors, Warnings: sum.Warnings}, ctx.Err()
+			kind := kindOf(c, head.Index)
+			return fileReport{Kind: kind, Entries: sum.Entries, Errors: sum.Errors, Warnings: sum.Warnings}, ctx.Err()
 		}
 		if src, err = in.start(); err != nil {
 			return fileReport{}, err
@@ -41,7 +44,8 @@ func (p *checkCommand) validateResourceSync(ctx context.Context, in *input) (fil
 	}
 	o.Report = p.finding
 	sum, err := resourcesync.Validate(src, o)
-	return fileReport{Kind: kindOf(sum.Capability, sum.Index), Entries: sum.Entries, Errors: sum.Errors, Warnings: sum.Warnings}, err
+	kind := kindOf(sum.Capability, sum.Index)
+	return fileReport{Kind: kind, Entries: sum.Entries, Errors: sum.Errors, Warnings: sum.Warnings}, err
 }
 
 // kindOf returns the kind of a document: its capability, and whether it is an index.

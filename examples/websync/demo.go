@@ -30,7 +30,8 @@ func (p *harvestCommand) demonstrate(ctx context.Context) int {
 	h := p.newHarvester()
 	h.Sample = -1 // so that the story has the same numbers each time
 
-	fmt.Fprintf(say, "A demonstration. On this machine, at %s, runs a small site with %d pages and files.\n", site.url, site.size())
+	const begin = "A demonstration. On this machine, at %s, runs a small site with %d pages and files.\n"
+	fmt.Fprintf(say, begin, site.url, site.size())
 	fmt.Fprintf(say, "Its sitemap %s lists them all in four parts.\nThe store is %s.\n", src.URL, p.summary.Store)
 
 	var results []*result

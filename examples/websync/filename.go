@@ -23,18 +23,12 @@ const (
 // query. A body whose URI has no host is in "other". The result is a valid, relative path
 // on all systems, without names that are special on one of them.
 func filePath(b *liveBody) string {
-	u, err := url.Parse(b.body.Link.Href)
-	if err != nil || u.Host == "" {
-		u, err = url.Parse(b.id)
-	}
-	if err == nil && u.Scheme == "file" && u.Host == "" {
-		u.Host = "localhost" // RFC 8089 §2
-	}
+	u := hostedURL(b)
 	suffix := ""
 	if b.body.Name != websync.ContentName {
 		suffix = "~" + b.body.Name
 	}
-	if err != nil || u.Host == "" {
+	if u == nil {
 		return "other/" + segment(b.id+suffix)
 	}
 	host := strings.ToLower(u.Hostname())
@@ -65,6 +59,21 @@ func filePath(b *liveBody) string {
 		name = host + "/" + shortened(name)
 	}
 	return name
+}
+
+// hostedURL returns the URL of a body, or that of its resource; nil if neither has a host.
+func hostedURL(b *liveBody) *url.URL {
+	u, err := url.Parse(b.body.Link.Href)
+	if err != nil || u.Host == "" {
+		u, err = url.Parse(b.id)
+	}
+	if err == nil && u.Scheme == "file" && u.Host == "" {
+		u.Host = "localhost" // RFC 8089 §2
+	}
+	if err != nil || u.Host == "" {
+		return nil
+	}
+	return u
 }
 
 // segment returns s as one name of a path.

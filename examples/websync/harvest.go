@@ -214,7 +214,10 @@ func (p *harvestCommand) harvestTarget(ctx context.Context, h *harvest.Harvester
 // unread returns the report of a URL that leads to no source.
 func unread(url string) *harvest.Report {
 	now := time.Now().UTC()
-	return &harvest.Report{Source: url, Started: now, Ended: now, Requests: map[int]int64{}, Problems: []harvest.Failure{}, Failures: []harvest.Failure{}}
+	return &harvest.Report{
+		Source: url, Started: now, Ended: now,
+		Requests: map[int]int64{}, Problems: []harvest.Failure{}, Failures: []harvest.Failure{},
+	}
 }
 
 // harvest harvests one source. On the page the run has a title; if empty, the source.
@@ -243,7 +246,8 @@ func (p *harvestCommand) carryOut(ctx context.Context, h *harvest.Harvester, src
 		return p.newResult(ctx, report, err).planned(made, report.Withheld+report.Left.Withheld)
 	case p.audit:
 		report, err := h.Audit(ctx, src, made.add)
-		return p.newResult(ctx, report, err).planned(made, report.Differences()+report.Left.Waiting+report.Left.Parked+report.Left.Withheld)
+		left := report.Left.Waiting + report.Left.Parked + report.Left.Withheld
+		return p.newResult(ctx, report, err).planned(made, report.Differences()+left)
 	}
 	var deleted int64
 	if p.approve {

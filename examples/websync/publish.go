@@ -102,6 +102,12 @@ func (p *publishCommand) export(ctx context.Context) (code int, err error) {
 		p.Complainf("%s stays as it is: nothing was ever harvested into the store", p.out)
 		return exitLeft, nil
 	}
+	return p.write(ctx, catalog, complete)
+}
+
+// write writes the files of a catalog, which is complete unless files of the directory
+// could not be read.
+func (p *publishCommand) write(ctx context.Context, catalog websync.Catalog, complete bool) (code int, err error) {
 	publishers := p.publishers(catalog)
 	if err := p.lists.Pack(ctx); err != nil {
 		return 0, err
@@ -169,7 +175,9 @@ func (p *publishCommand) serve(ctx context.Context) error {
 		go p.scanner.watch(ctx)
 	}
 	if notifier := p.lists.Notifier(); notifier != nil && len(p.hubs) > 0 {
-		pinger := &publish.Pinger{Topics: []string{p.lists.Entry()}, Hubs: p.hubs, Notifier: notifier, State: p.store, Log: handler.Log}
+		pinger := &publish.Pinger{
+			Topics: []string{p.lists.Entry()}, Hubs: p.hubs, Notifier: notifier, State: p.store, Log: handler.Log,
+		}
 		working.Go(func() { pinger.Run(ctx) })
 		working.Go(func() { p.notify(ctx, pinger) })
 	}
@@ -246,7 +254,10 @@ func redacted(sources []string) []string {
 
 // publishers returns the Publishers of the protocol's documents and of the bodies.
 func (p *publishCommand) publishers(catalog websync.Catalog) []websync.Publisher {
-	site := &publish.Site{Catalog: catalog, Base: p.Base, Own: p.own, Sources: p.sources, Report: func(f websync.Finding) { p.Complain(f.String()) }}
-	p.lists = &cli.Publication{Protocol: p.protocol, Hubs: p.hubs, Dumps: p.dumps, State: p.store, ListSize: p.listSize, MaxLists: p.maxLists}
+	report := func(f websync.Finding) { p.Complain(f.String()) }
+	site := &publish.Site{Catalog: catalog, Base: p.Base, Own: p.own, Sources: p.sources, Report: report}
+	p.lists = &cli.Publication{
+		Protocol: p.protocol, Hubs: p.hubs, Dumps: p.dumps, State: p.store, ListSize: p.listSize, MaxLists: p.maxLists,
+	}
 	return site.Publishers(p.lists.Publisher(p.Base))
 }

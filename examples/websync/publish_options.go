@@ -74,7 +74,8 @@ func (o *publishOptions) checkContents() error {
 		cli.Refuse(stored && o.storeFlag == "", "nothing to publish: use -dir or -store"),
 		cli.Refuse(stored && o.storeFlag == "mem", "-store mem is empty: there is nothing to publish"),
 		cli.Refuse(o.out != "" && o.Addr != "", "-addr serves and -out writes files: one at a time"),
-		cli.Refuse(stored && o.protocol == "eli" && len(o.own) == 0, "-protocol eli lists your own work only: name its sources with -own"),
+		cli.Refuse(stored && o.protocol == "eli" && len(o.own) == 0,
+			"-protocol eli lists your own work only: name its sources with -own"),
 		cli.Refuse(!stored && len(o.own) > 0, "-own names sources of a -store; the files below -dir are your own already"),
 	)
 }
@@ -87,7 +88,8 @@ func (o *publishOptions) checkLists() error {
 			"-hub is for -protocol resourcesync, and not for -out: a file notifies nobody"),
 		cli.Refuse(o.rescan <= 0, "-rescan %v: not a time above 0", o.rescan),
 		cli.Refuse(o.repack <= 0, "-repack %v: not a time above 0", o.repack),
-		cli.Refuse(o.listSize < 0 || o.maxLists < 0, "-list-size %d, -max-lists %d: neither may be below 0", o.listSize, o.maxLists),
+		cli.Refuse(o.listSize < 0 || o.maxLists < 0,
+			"-list-size %d, -max-lists %d: neither may be below 0", o.listSize, o.maxLists),
 		cli.Refuse(!synced && (o.dumps != "" || o.listSize != 0 || o.maxLists != 0),
 			"-dumps, -list-size and -max-lists are for -protocol resourcesync; %s has no dumps and no Change Lists", o.protocol),
 	)

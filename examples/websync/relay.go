@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,12 +94,15 @@ func (p *relayCommand) relay(ctx context.Context, spec cli.Store, store *harvest
 	}
 	p.scheduler = &schedule.Scheduler{
 		Harvester: &harvest.Harvester{
-			Catalog: store, Fetcher: client, Hooks: harvest.JoinHooks(p.recorder.Hooks(), p.page.Hooks()), Log: p.logger(slog.LevelError),
+			Catalog: store, Fetcher: client, Log: p.logger(slog.LevelError),
+			Hooks: harvest.JoinHooks(p.recorder.Hooks(), p.page.Hooks()),
 		},
 		Concurrency: p.Concurrency,
 		Log:         p.logger(slog.LevelError), // Ended reports the runs
 		Ended: func(source harvest.Source, report *harvest.Report, err error) {
-			p.ended(source, &status.Result{Report: report, Err: err, Interrupted: cli.Interrupted(ctx, err), Lasts: spec.Kind != "mem"})
+			p.ended(source, &status.Result{
+				Report: report, Err: err, Interrupted: cli.Interrupted(ctx, err), Lasts: spec.Kind != "mem",
+			})
 		},
 	}
 	return p.serve(ctx)
@@ -111,9 +115,7 @@ func (p *relayCommand) serve(ctx context.Context) error {
 		return err
 	}
 	defer listener.Close()
-	if p.Base == "" {
-		p.Base = base
-	}
+	p.Base = cmp.Or(p.Base, base)
 	site := &publish.Site{Catalog: p.store, Base: p.Base, Report: func(f websync.Finding) { p.Complain(f.String()) }}
 	handler := site.Handler(p.lists(p.Base)...)
 	handler.Log = p.log
@@ -139,11 +141,12 @@ func (p *relayCommand) serve(ctx context.Context) error {
 			}
 		})
 	}
+	fail := func(err error) { p.Complain(err.Error()) } // without packages the lists are served all the same
 	for _, pub := range p.publications {
 		if err := pub.Pack(ctx); err != nil && ctx.Err() == nil {
-			p.Complain(err.Error()) // without packages the lists are served all the same
+			fail(err)
 		}
-		working.Go(func() { pub.PackAgain(ctx, pub.repack, func(err error) { p.Complain(err.Error()) }) })
+		working.Go(func() { pub.PackAgain(ctx, pub.repack, fail) })
 	}
 	if statusPage != nil {
 		work(statusPage)
@@ -224,7 +227,8 @@ func (p *relayCommand) makePingers() {
 	}
 	for _, pub := range p.publications {
 		p.pingers = append(p.pingers, &publish.Pinger{
-			Topics: []string{pub.Entry()}, Subscribers: p.Subscribers, Hubs: p.Hubs, Notifier: pub.Notifier(), State: p.store, Log: p.log,
+			Topics: []string{pub.Entry()}, Subscribers: p.Subscribers, Hubs: p.Hubs,
+			Notifier: pub.Notifier(), State: p.store, Log: p.log,
 		})
 	}
 }

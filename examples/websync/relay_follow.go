@@ -140,7 +140,9 @@ func (p *relayCommand) makeSubscriber() {
 	if !slices.ContainsFunc(p.followers, func(f *follower) bool { return f.hub != "" }) {
 		return
 	}
-	p.subscriber = &notify.Subscriber{Callback: p.Base + notifyPath + websubPath, State: p.store, Notify: p.notice, Payload: p.payload, Log: p.log}
+	p.subscriber = &notify.Subscriber{
+		Callback: p.Base + notifyPath + websubPath, State: p.store, Notify: p.notice, Payload: p.payload, Log: p.log,
+	}
 	if p.AllowPrivate {
 		p.subscriber.Client = &http.Client{} // one without the guard
 	}

@@ -130,27 +130,8 @@ func (c *configuration) checkPublications(s *settings) error {
 	for i := range c.Publish {
 		p := &c.Publish[i]
 		path := fmt.Sprintf("publish[%d].", i)
-		switch {
-		case p.Protocol == "eli":
-			return c.wrong(path+"protocol", p.Protocol, "not possible: "+eliText)
-		case !slices.Contains(published, p.Protocol):
-			return c.wrong(path+"protocol", p.Protocol, "not one of %s", strings.Join(published, ", "))
-		case slices.ContainsFunc(c.Publish[:i], func(q configPublish) bool { return q.Protocol == p.Protocol }):
-			return c.wrong(path+"protocol", p.Protocol, "given twice: each protocol can be there once")
-		case !isPath(p.Path):
-			return c.wrong(path+"path", p.Path, `not a path below the base, such as "lists/feed.atom", of letters, digits, and -._~, and not below %s or r/`, notifyPath)
-		case p.Protocol == "sitemap" && strings.Contains(p.Path, "/"):
-			return c.wrong(path+"path", p.Path, "a sitemap must be in the directory of the base, above what it lists: give it a name without a slash")
-		case p.Protocol != "resourcesync" && p.Dumps != "":
-			return c.wrong(path+"dumps", p.Dumps, "only resourcesync has dumps")
-		case p.Protocol != "resourcesync" && p.ListSize != 0:
-			return c.wrong(path+"list_size", p.ListSize, "only resourcesync has Change Lists")
-		case p.Protocol != "resourcesync" && p.MaxLists != 0:
-			return c.wrong(path+"max_lists", p.MaxLists, "only resourcesync has Change Lists")
-		case p.ListSize < 0:
-			return c.wrong(path+"list_size", p.ListSize, "not a number of changes, 1 or more")
-		case p.MaxLists < 0:
-			return c.wrong(path+"max_lists", p.MaxLists, "not a number of lists, 1 or more")
+		if err := cmp.Or(c.checkPath(path, i), c.checkLists(path, p)); err != nil {
+			return err
 		}
 		repack, err := c.duration(path+"repack", p.Repack, 0)
 		if err != nil {
@@ -161,6 +142,45 @@ func (c *configuration) checkPublications(s *settings) error {
 		}, cmp.Or(repack, time.Minute)})
 	}
 	return c.checkPaths(s)
+}
+
+// checkPath checks the protocol of a publication, and where its documents are.
+func (c *configuration) checkPath(path string, i int) error {
+	p := &c.Publish[i]
+	switch {
+	case p.Protocol == "eli":
+		return c.wrong(path+"protocol", p.Protocol, "not possible: "+eliText)
+	case !slices.Contains(published, p.Protocol):
+		return c.wrong(path+"protocol", p.Protocol, "not one of %s", strings.Join(published, ", "))
+	case slices.ContainsFunc(c.Publish[:i], func(q configPublish) bool { return q.Protocol == p.Protocol }):
+		return c.wrong(path+"protocol", p.Protocol, "given twice: each protocol can be there once")
+	case !isPath(p.Path):
+		return c.wrong(path+"path", p.Path,
+			`not a path below the base, such as "lists/feed.atom", of letters, digits, and -._~, and not below %s or r/`,
+			notifyPath)
+	case p.Protocol == "sitemap" && strings.Contains(p.Path, "/"):
+		return c.wrong(path+"path", p.Path,
+			"a sitemap must be in the directory of the base, above what it lists: give it a name without a slash")
+	}
+	return nil
+}
+
+// checkLists checks what only ResourceSync has.
+func (c *configuration) checkLists(path string, p *configPublish) error {
+	synced := p.Protocol == "resourcesync"
+	switch {
+	case !synced && p.Dumps != "":
+		return c.wrong(path+"dumps", p.Dumps, "only resourcesync has dumps")
+	case !synced && p.ListSize != 0:
+		return c.wrong(path+"list_size", p.ListSize, "only resourcesync has Change Lists")
+	case !synced && p.MaxLists != 0:
+		return c.wrong(path+"max_lists", p.MaxLists, "only resourcesync has Change Lists")
+	case p.ListSize < 0:
+		return c.wrong(path+"list_size", p.ListSize, "not a number of changes, 1 or more")
+	case p.MaxLists < 0:
+		return c.wrong(path+"max_lists", p.MaxLists, "not a number of lists, 1 or more")
+	}
+	return nil
 }
 
 // isPath reports whether a path needs no escapes and is not that of notices or bodies.
@@ -176,7 +196,8 @@ func isPath(path string) bool {
 			return false
 		}
 	}
-	return !strings.ContainsFunc(path, func(r rune) bool { return !plain(r) }) && !strings.HasPrefix(path, notifyPath) && !strings.HasPrefix(path, "r/")
+	odd := strings.ContainsFunc(path, func(r rune) bool { return !plain(r) })
+	return !odd && !strings.HasPrefix(path, notifyPath) && !strings.HasPrefix(path, "r/")
 }
 
 // checkPaths returns an error if two publications have documents with the same URL.
@@ -191,7 +212,8 @@ func (c *configuration) checkPaths(s *settings) error {
 			}
 			late := max(i, k)
 			path, value := fmt.Sprintf("publish[%d].", late), s.publications[late]
-			text := fmt.Sprintf("%s and %s both have a document %s: give one of them another path in a configuration file, such as %q", p.Protocol, q.Protocol, at, value.Protocol+at)
+			const format = "%s and %s both have a document %s: give one of them another path in a configuration file, such as %q"
+			text := fmt.Sprintf(format, p.Protocol, q.Protocol, at, value.Protocol+at)
 			if value.Path == "" {
 				return c.wrong(path+"protocol", value.Protocol, "%s", text)
 			}
@@ -226,7 +248,8 @@ func (c *configuration) checkSources(s *settings) error {
 				return c.wrong(fmt.Sprintf("sources[%d].url", i), f.target.URL, "is sources[%d], too: each source once", k)
 			}
 			if f.hub != "" && other.hub != "" && f.topic == other.topic {
-				return c.wrong(fmt.Sprintf("sources[%d].topic", i), f.topic, "is that of sources[%d], too: a topic has one hub", k)
+				path := fmt.Sprintf("sources[%d].topic", i)
+				return c.wrong(path, f.topic, "is that of sources[%d], too: a topic has one hub", k)
 			}
 		}
 		s.followers = append(s.followers, f)

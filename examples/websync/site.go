@@ -57,7 +57,8 @@ func newDemoSite() (*demoSite, error) {
 	lastYear := time.Now().UTC().Truncate(time.Second).AddDate(-1, 0, 0)
 	for _, sec := range demoSections {
 		for i := range sec.n {
-			s.put(fmt.Sprintf("/%s/%03d%s", sec.dir, i+1, sec.ending), sec.mediaType, "first", lastYear.Add(time.Duration(i)*time.Hour))
+			path := fmt.Sprintf("/%s/%03d%s", sec.dir, i+1, sec.ending)
+			s.put(path, sec.mediaType, "first", lastYear.Add(time.Duration(i)*time.Hour))
 		}
 	}
 	s.server = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
@@ -161,7 +162,8 @@ func (s *demoSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *demoSite) document(path string) (demoFile, bool) {
 	switch path {
 	case "/robots.txt":
-		return demoFile{mediaType: "text/plain", body: fmt.Appendf(nil, "User-agent: *\nDisallow: /private/\nSitemap: %s/sitemap.xml\n", s.url)}, true
+		rules := fmt.Appendf(nil, "User-agent: *\nDisallow: /private/\nSitemap: %s/sitemap.xml\n", s.url)
+		return demoFile{mediaType: "text/plain", body: rules}, true
 	case "/sitemap.xml":
 		return demoFile{mediaType: "application/xml", body: s.index()}, true
 	}
@@ -184,7 +186,8 @@ func (s *demoSite) index() []byte {
 }
 
 func (s *demoSite) sitemap(dir, name string) demoFile {
-	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(s.files)), func(path string) bool { return !strings.HasPrefix(path, "/"+dir+"/") })
+	elsewhere := func(path string) bool { return !strings.HasPrefix(path, "/"+dir+"/") }
+	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(s.files)), elsewhere)
 	var b bytes.Buffer
 	if strings.HasSuffix(name, ".txt") {
 		for _, path := range paths {
@@ -194,7 +197,8 @@ func (s *demoSite) sitemap(dir, name string) demoFile {
 	}
 	b.WriteString(xml.Header + `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">` + "\n")
 	for _, path := range paths {
-		fmt.Fprintf(&b, "<url><loc>%s%s</loc><lastmod>%s</lastmod></url>\n", s.url, path, s.files[path].modified.Format(time.RFC3339))
+		modified := s.files[path].modified.Format(time.RFC3339)
+		fmt.Fprintf(&b, "<url><loc>%s%s</loc><lastmod>%s</lastmod></url>\n", s.url, path, modified)
 	}
 	b.WriteString("</urlset>\n")
 	if strings.HasSuffix(name, ".gz") {

@@ -104,7 +104,8 @@ func (p *harvestCommand) newResult(ctx context.Context, report *harvest.Report, 
 	failed, ok := errors.AsType[*harvest.StoreError](err)
 	switch {
 	case ok && ctx.Err() != nil:
-		r.Error = report.Source + ": interrupted, and what was got last may not be stored; the next run gets it again\n" + failed.Error()
+		r.Error = report.Source + ": interrupted, and what was got last may not be stored; the next run gets it again\n" +
+			failed.Error()
 	case r.interrupted && lasts:
 		r.Error = report.Source + ": interrupted; what was got is kept, and the next run goes on from there"
 	case r.interrupted:
@@ -349,9 +350,11 @@ func requestsText(byStatus map[int]int64) string {
 func advice(err error) string {
 	switch {
 	case errors.Is(err, harvest.ErrHeld):
-		return "Another process is harvesting this source into this store, or has died while it was. -wait waits for the end of its claim."
+		return "Another process is harvesting this source into this store, or has died while it was. " +
+			"-wait waits for the end of its claim."
 	case errors.Is(err, websync.ErrNotDocument), errors.Is(err, websync.ErrNotFound):
-		return "Give the URL of a sitemap, of an index of them, of the robots.txt of the site, of a feed, of a Capability List, or of a page or a host that leads to one. If the site has changed, run it again."
+		return "Give the URL of a sitemap, of an index of them, of the robots.txt of the site, of a feed, " +
+			"of a Capability List, or of a page or a host that leads to one. If the site has changed, run it again."
 	}
 	return ""
 }

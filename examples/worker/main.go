@@ -105,7 +105,8 @@ func (p *program) serve(ctx context.Context, pool *pgxpool.Pool, config *river.C
 	var finding sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
 	finding.Go(func() {
-		cli.AwaitAll(ctx, p.targets, func(ctx context.Context, t cli.Target) error { return p.follow(ctx, queue, t) }, func(err error) {
+		follow := func(ctx context.Context, t cli.Target) error { return p.follow(ctx, queue, t) }
+		cli.AwaitAll(ctx, p.targets, follow, func(err error) {
 			p.Complain(cmp.Or(cli.Ambiguity("worker", err), err.Error()))
 		})
 	})
@@ -184,7 +185,8 @@ func jobOf(t cli.Target, key string) riverjobs.Args {
 }
 
 func targetOf(a riverjobs.Args) cli.Target {
-	return cli.Target{Protocol: a.Protocol, URL: a.URL, Feed: a.Options[optionFeed], Complete: a.Options[optionComplete] == "true"}
+	complete := a.Options[optionComplete] == "true"
+	return cli.Target{Protocol: a.Protocol, URL: a.URL, Feed: a.Options[optionFeed], Complete: complete}
 }
 
 // registry returns what makes the Sources of jobs.
@@ -210,7 +212,8 @@ func (p *program) source(ctx context.Context, a riverjobs.Args) (harvest.Source,
 	if err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("%s no longer leads to %s: %w", websync.RedactURL(a.URL), websync.RedactURL(a.Key), websync.ErrNotFound)
+	url, key := websync.RedactURL(a.URL), websync.RedactURL(a.Key)
+	return nil, fmt.Errorf("%s no longer leads to %s: %w", url, key, websync.ErrNotFound)
 }
 
 // ended reports a slice.

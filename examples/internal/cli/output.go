@@ -61,7 +61,8 @@ func drivesTerminal(r rune) bool {
 	switch {
 	case r == '\n' || r == '\t':
 		return false
-	case unicode.IsControl(r), r == '\u061c', r == '\u200e', r == '\u200f', '\u2028' <= r && r <= '\u202e', '\u2066' <= r && r <= '\u2069':
+	case unicode.IsControl(r), r == '\u061c', r == '\u200e', r == '\u200f',
+		'\u2028' <= r && r <= '\u202e', '\u2066' <= r && r <= '\u2069':
 		return true
 	}
 	return false

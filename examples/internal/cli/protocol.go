@@ -75,7 +75,8 @@ var protocols = map[string]protocol{
 	"eli": {
 		func(o *Opener, t Target) harvest.Source {
 			return &eli.Source{
-				Sitemap: t.URL, Feed: t.Feed, Interval: o.interval(), Extractors: []eli.Extractor{&rdfa.Extractor{}, &jsonld.Extractor{}},
+				Sitemap: t.URL, Feed: t.Feed, Interval: o.interval(),
+				Extractors: []eli.Extractor{&rdfa.Extractor{}, &jsonld.Extractor{}},
 			}
 		},
 		func(p *Publication, _ string, host websync.Person) lists {

@@ -22,7 +22,8 @@ func Interrupted(ctx context.Context, err error) bool {
 func DescribeRun(key string, run *status.Result) string {
 	r := run.Report
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %d created, %d updated, %d deleted. %s", websync.RedactURL(key), r.Created, r.Updated, r.Deleted, run.Verdict())
+	key = websync.RedactURL(key)
+	fmt.Fprintf(&b, "%s: %d created, %d updated, %d deleted. %s", key, r.Created, r.Updated, r.Deleted, run.Verdict())
 	for _, line := range run.Errors() {
 		fmt.Fprintf(&b, "\n  %s", OneLine(line))
 	}

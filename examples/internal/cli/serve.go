@@ -33,7 +33,8 @@ func CheckAddr(addr string) error {
 // CheckBase returns the URL of a site, with a slash at its end.
 func CheckBase(base string) (string, error) {
 	u, err := url.Parse(base)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" ||
+		u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return "", errors.New("not a URL that begins with http:// or https://, without a query")
 	}
 	return strings.TrimSuffix(base, "/") + "/", nil

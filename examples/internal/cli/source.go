@@ -45,7 +45,8 @@ type Left struct {
 
 // Err returns an error that says so.
 func (l *Left) Err(t Target) error {
-	return fmt.Errorf("%s no longer leads to %s: its records stay, and it is harvested as before", websync.RedactURL(t.URL), websync.RedactURL(l.Key()))
+	url, key := websync.RedactURL(t.URL), websync.RedactURL(l.Key())
+	return fmt.Errorf("%s no longer leads to %s: its records stay, and it is harvested as before", url, key)
 }
 
 // Sources returns the Sources of what a target leads to, several sets of ResourceSync or
@@ -92,10 +93,13 @@ func (o *Opener) interval() time.Duration {
 // found returns the Sources of what a target leads to, and those to which it no longer
 // does. That is found out once, and remembered, but for ResourceSync, and for what an
 // earlier run could not find again.
-func (o *Opener) found(ctx context.Context, t Target, find func(context.Context, Target) ([]discover.Offer, error)) (sources []harvest.Source, left []Left, err error) {
+func (o *Opener) found(
+	ctx context.Context, t Target, find func(context.Context, Target) ([]discover.Offer, error),
+) (sources []harvest.Source, left []Left, err error) {
 	known := o.remembered(ctx, t)
 	now := known
-	if len(known) == 0 || o.Anew || t.Protocol == "resourcesync" || slices.ContainsFunc(known, func(c choice) bool { return c.Left || c.Doubtful }) {
+	doubtful := slices.ContainsFunc(known, func(c choice) bool { return c.Left || c.Doubtful })
+	if len(known) == 0 || o.Anew || t.Protocol == "resourcesync" || doubtful {
 		var offers []discover.Offer
 		if offers, err = find(ctx, t); err == nil {
 			now = merge(known, offers)
@@ -178,7 +182,8 @@ func (o *Opener) legislative(ctx context.Context, t Target) (pairs []discover.Of
 		for _, try := range r.Tried {
 			tried = append(tried, try.String())
 		}
-		return nil, fmt.Errorf("%s leads to no sitemap of legislation: %w; tried: %s", websync.RedactURL(r.URL), websync.ErrNotFound, strings.Join(tried, "; "))
+		const text = "%s leads to no sitemap of legislation: %w; tried: %s"
+		return nil, fmt.Errorf(text, websync.RedactURL(r.URL), websync.ErrNotFound, strings.Join(tried, "; "))
 	}
 	for _, pair := range pairs {
 		feed := "without an update feed: none was found"
