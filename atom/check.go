@@ -533,7 +533,8 @@ func (c *checker) missingAuthors(s *scope) {
 	if h.authorsOut == 0 || h.authorsOut == h.entries {
 		if h.ownless > 0 {
 			c.r.report(ruleFeedAuthor, s.at, s.name, nil,
-				fmt.Sprintf("a feed must have an author, or each of its entries: %d of %d entries have none", h.ownless, h.entries))
+				fmt.Sprintf("a feed must have an author, or each of its entries: %d of %d entries have none",
+					h.ownless, h.entries))
 		}
 		return
 	}

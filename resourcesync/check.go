@@ -70,7 +70,8 @@ func (c *checker) document(h *Head) {
 		c.form = &anyForm
 	default:
 		c.form = &anyForm
-		c.report(ruleIndex, onMetadata, string(m.Capability), formOf(documentKind{capability: m.Capability}).name+" must not have an index")
+		listed := formOf(documentKind{capability: m.Capability})
+		c.report(ruleIndex, onMetadata, string(m.Capability), listed.name+" must not have an index")
 	}
 	c.times(m, c.form.at, c.form.from, c.form.name)
 	if m.Change != "" || !m.Datetime.IsZero() || m.Path != "" || describes(m.Digests, m.Length, m.Type, m.Encoding) {
