@@ -27,11 +27,13 @@ var epoch = websync.NewDatetime(time.Unix(0, 0).UTC())
 
 func (d *archive) document() *websync.Document {
 	p := d.publisher
-	doc := &websync.Document{Type: documentType, Modified: d.Time, Final: d.Closed && !p.LatestOnly, Write: d.write}
+	doc := &websync.Document{Type: documentType, Modified: d.Time, Write: d.write}
 	if d.Closed {
-		doc.ETag = d.ETag()
-		if p.LatestOnly {
+		switch {
+		case p.LatestOnly:
 			doc.ETag, doc.Modified = d.ETag(d.State.String()), d.State.Time
+		case !p.profile.Mutable:
+			doc.ETag, doc.Final = d.ETag(), true
 		}
 		doc.Links = []websync.Link{selfLink(d.url), {Rel: "current", Href: p.URL(), Type: feedType}}
 	} else {
@@ -106,7 +108,7 @@ type lister struct {
 	maker   entryMaker
 	linker  publishing.Linker
 	overlap publishing.Overlap
-	made    Entry // reused for all items: Publisher.Item gets its address
+	made    Entry // reused for all items: Profile.Item gets its address
 }
 
 // writeChanges writes the latest state of each id in the range of the document. Atom
@@ -160,15 +162,14 @@ func (l *lister) refuseID(item *websync.Item, why error) {
 	l.refuse(item, &websync.EntryError{Format: "atom", Element: "id", Err: why})
 }
 
-// profiled returns what a document lists for an item, after Publisher.Item has changed
-// it.
+// profiled returns what a document lists for an item, after Profile.Item has changed it.
 func (l *lister) profiled(item *websync.Item, as Item) Item {
 	p := l.publisher
-	if p.Item == nil {
+	if p.profile.Item == nil {
 		return as
 	}
 	wasEntry := as.Entry != nil
-	err := p.Item(item, &as)
+	err := p.profile.Item(p, item, &as)
 	if err == nil && wasEntry && as.Tombstone != nil {
 		err = errNoTombstone
 	}
@@ -179,7 +180,7 @@ func (l *lister) profiled(item *websync.Item, as Item) Item {
 	return as
 }
 
-var errNoTombstone = errors.New("Publisher.Item must not replace an Entry by a Tombstone")
+var errNoTombstone = errors.New("Profile.Item must not replace an Entry by a Tombstone")
 
 // tombstoneOf returns the tombstone of an item.
 func tombstoneOf(item *websync.Item) *Tombstone {
@@ -206,8 +207,8 @@ func (l *lister) writeTombstone(t *Tombstone) error {
 }
 
 func (l *lister) writeEntries(ctx context.Context, items []*websync.Item, born websync.Seq) error {
-	if prepare := l.publisher.Prepare; prepare != nil {
-		if err := prepare(ctx, l.Entry, items); err != nil {
+	if prepare := l.publisher.profile.Prepare; prepare != nil {
+		if err := prepare(ctx, l.publisher, l.Entry, items); err != nil {
 			return err
 		}
 	}

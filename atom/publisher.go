@@ -91,7 +91,8 @@ type Publisher struct {
 	Author websync.Person
 
 	// ArchiveSize is how many numbers of the log an archive document covers. If zero or
-	// negative, it is 1,000. If there is an ArchivePeriod, it is a limit.
+	// negative, it is that of the Profile, or else 1,000. If there is an ArchivePeriod, it
+	// is a limit.
 	ArchiveSize int
 
 	// ArchivePeriod, if positive, makes archive documents cover periods of commit times,
@@ -117,7 +118,7 @@ type Publisher struct {
 	Complete bool
 
 	// MaxEntries limits a complete document, which is [websync.ErrLimit] beyond it. If
-	// zero, it is 50,000; if negative, there is no limit.
+	// zero, it is that of the Profile, or else 50,000; if negative, there is no limit.
 	MaxEntries int
 
 	// LegacyMD5 also writes MD5 digests in le:md5, for readers that know only the older
@@ -128,30 +129,46 @@ type Publisher struct {
 	// subscription document and in its HTTP header (WebSub §4).
 	Hubs []string
 
-	// Profile names the profile of Atom that Feed, Prepare and Item implement, with its
-	// version. It is required with any of them. Their result must depend only on Profile,
-	// on their arguments and on the log: another Profile gives archive documents other
-	// URLs.
-	Profile string
+	// Profile, if set, makes the documents those of a profile of Atom, such as that of
+	// package rinfo or atompmh.
+	Profile *Profile
+
+	once    sync.Once
+	site    *publishing.Site
+	log     publishing.Chain
+	profile Profile // the zero value if there is none
+}
+
+// A Profile is how a [Publisher] writes a profile of Atom. Publishers may share it. Set
+// the fields before first use.
+type Profile struct {
+	// Name is that of the profile, with its version. It is required. The results of the
+	// functions must depend only on Name, on their arguments and on the log: another Name
+	// gives archive documents other URLs.
+	Name string
+
+	// ArchiveSize and MaxEntries are what those of a Publisher are if they are zero. If
+	// zero, they are as without a Profile.
+	ArchiveSize, MaxEntries int
+
+	// Mutable says that an archive document may change although the log does not. It is
+	// not final then, and its ETag comes from its bytes.
+	Mutable bool
 
 	// Feed, if set, changes the metadata of a document before they are written. It may
 	// add elements, for example.
 	Feed func(f *Feed)
 
-	// Prepare, if set, is called with items of which a document is about to list the
+	// Prepare, if set, is called with items of which a document of p is about to list the
 	// entries, some hundreds at a time. It may change their Resources, but not the ids,
 	// and the Links of their Bodies. An error ends the writing of the document.
-	Prepare func(ctx context.Context, entry EntryFunc, items []*websync.Item) error
+	Prepare func(ctx context.Context, p *Publisher, entry EntryFunc, items []*websync.Item) error
 
-	// Item, if set, changes what a document lists for an item of the Catalog: the Entry
-	// of a live one, the Tombstone of a deleted one. It may replace a Tombstone by an
-	// Entry, but not an Entry by a Tombstone. If it removes both, or returns an error,
+	// Item, if set, changes what a document of p lists for an item of the Catalog: the
+	// Entry of a live one, the Tombstone of a deleted one. It may replace a Tombstone by
+	// an Entry, but not an Entry by a Tombstone. If it removes both, or returns an error,
 	// nothing is listed; the error is reported.
-	Item func(item *websync.Item, as *Item) error
-
-	once sync.Once
-	site *publishing.Site
-	log  publishing.Chain
+	Item func(p *Publisher, item *websync.Item, as *Item) error
 }
 
 // An EntryFunc returns the entry of the log with a number, such as the Prior of an item;
@@ -176,29 +193,43 @@ func (p *Publisher) open() *publishing.Site {
 		p.site = publishing.New(publishing.Settings{
 			Package: "atom", Place: p.Place, Path: cmp.Or(strings.TrimPrefix(p.Path, "/"), "feed.atom"), Reserved: p.Reserved,
 		})
-		size := p.ArchiveSize
-		if size <= 0 {
-			size = defaultArchiveSize
+		if p.Profile != nil {
+			p.profile = *p.Profile
 		}
-		f := p.newFeed()
-		p.log.Site, p.log.Size = p.site, websync.Seq(size)
-		p.log.Settings = fmt.Sprintf("%d %q %q %q %q %q %q %d %t %t", rendering, p.Base, p.site.Root, f.ID, f.Title.Value,
-			p.Author, p.site.Sources, size, p.LegacyMD5, p.Complete)
-		if p.Profile != "" {
-			p.log.Settings += fmt.Sprintf(" %q", p.Profile)
+		size := websync.Seq(max(p.ArchiveSize, 0))
+		if size == 0 {
+			size = websync.Seq(cmp.Or(p.profile.ArchiveSize, defaultArchiveSize))
 		}
-		if p.ArchivePeriod > 0 {
-			p.log.Period = p.ArchivePeriod
-			p.log.Settings += fmt.Sprintf(" %d", p.ArchivePeriod)
-		}
-		if p.LatestOnly {
-			p.log.Settings += " latest"
-		}
+		p.log = publishing.Chain{Site: p.site, Size: size, Period: max(p.ArchivePeriod, 0), Settings: p.settings(size)}
 		if p.site.Err == nil {
 			p.site.Err = p.checkFeed()
 		}
 	})
 	return p.site
+}
+
+// settings returns a text that identifies everything besides the Catalog and the Locator
+// that changes archive documents of a size.
+func (p *Publisher) settings(size websync.Seq) string {
+	f := p.newFeed()
+	latest := publishing.Word("")
+	if p.LatestOnly {
+		latest = "latest"
+	}
+	return publishing.SettingsText(struct {
+		Rendering             int
+		Base, Root, ID, Title string
+		Author                websync.Person
+		Sources               []string
+		ArchiveSize           websync.Seq
+		LegacyMD5, Complete   bool
+		Profile               string          `settings:"omitzero"`
+		ArchivePeriod         time.Duration   `settings:"omitzero"`
+		LatestOnly            publishing.Word `settings:"omitzero"`
+	}{
+		rendering, p.Base, p.site.Root, f.ID, f.Title.Value, p.Author, p.site.Sources, size, p.LegacyMD5, p.Complete,
+		p.profile.Name, max(p.ArchivePeriod, 0), latest,
+	})
 }
 
 // newFeed returns the metadata that all documents have in common.
@@ -212,8 +243,8 @@ func (p *Publisher) newFeed() *Feed {
 
 // checkFeed returns an error if no valid feed can be written with these settings.
 func (p *Publisher) checkFeed() error {
-	if p.Profile == "" && (p.Feed != nil || p.Prepare != nil || p.Item != nil) {
-		return errors.New("atom: Publisher.Profile must name what Publisher.Feed, Prepare and Item make")
+	if p.Profile != nil && p.profile.Name == "" {
+		return errors.New("atom: Publisher.Profile.Name is empty; it must name the profile and its version")
 	}
 	if err := NewWriter(io.Discard).WriteFeed(p.profiled(p.newFeed())); err != nil {
 		return fmt.Errorf("atom: the settings of Publisher make no valid feed: %w", err)
@@ -221,10 +252,10 @@ func (p *Publisher) checkFeed() error {
 	return nil
 }
 
-// profiled returns f after Publisher.Feed has changed it.
+// profiled returns f after Profile.Feed has changed it.
 func (p *Publisher) profiled(f *Feed) *Feed {
-	if p.Feed != nil {
-		p.Feed(f)
+	if p.profile.Feed != nil {
+		p.profile.Feed(f)
 	}
 	return f
 }
@@ -249,6 +280,11 @@ func (p *Publisher) Check() error { return p.open().Check() }
 
 // URL returns the URL of the subscription document.
 func (p *Publisher) URL() string { return p.open().URL() }
+
+// BodyURL returns the URL of the body of an item with a name.
+func (p *Publisher) BodyURL(item *websync.Item, body string) string {
+	return p.open().Locator.URL(item, body)
+}
 
 // Reserved reports whether a path, from the root of the host and escaped, can be that of
 // one of the documents. It is meant for PathLocator.Reserved.
@@ -283,10 +319,7 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 // whole returns the complete document, or an error if it is too long.
 func (p *Publisher) whole(ctx context.Context) (publishing.Segment, error) {
 	d, head, err := p.log.Whole(ctx)
-	limit := int64(p.MaxEntries)
-	if limit == 0 {
-		limit = defaultMaxEntries
-	}
+	limit := int64(cmp.Or(p.MaxEntries, p.profile.MaxEntries, defaultMaxEntries))
 	if total := head.Total(p.site.Sources...); err == nil && limit > 0 && total > limit {
 		err = fmt.Errorf("atom: a complete feed of %d resources: %w", total, websync.ErrLimit)
 	}

@@ -21,7 +21,7 @@ const pubRecords = "https://records.example.org/ns"
 // asRecord makes the entries of a small profile: every entry has representations as
 // alternate links and no content, drafts are not listed, a record without a title is an
 // error, and a deletion is an entry with empty content.
-func asRecord(item *websync.Item, as *atom.Item) error {
+func asRecord(_ *atom.Publisher, item *websync.Item, as *atom.Item) error {
 	if t := as.Tombstone; t != nil {
 		*as = atom.Item{Entry: &atom.Entry{
 			ID: t.Ref, Updated: t.When, Title: atom.Text{Type: atom.PlainText, Value: "deleted"}, Content: atom.Content{Link: websync.Link{Type: atom.PlainText}},
@@ -46,10 +46,9 @@ func asRecord(item *websync.Item, as *atom.Item) error {
 
 func recordPublisher(c websync.Catalog) *atom.Publisher {
 	p := newPublisher(c, 4)
-	p.Profile, p.Item = "records 1", asRecord
-	p.Feed = func(f *atom.Feed) {
+	p.Profile = &atom.Profile{Name: "records 1", Item: asRecord, Feed: func(f *atom.Feed) {
 		f.Elements = append(f.Elements, websync.Element{Space: pubRecords, Local: "set", XML: `<set xmlns="` + pubRecords + `"/>`})
-	}
+	}}
 	return p
 }
 
@@ -84,12 +83,12 @@ func TestPublisherProfile(t *testing.T) {
 		assert.Equal(t, []string{pubSite + "/r/https=3A/=2Fwww.example.com/a~content"}, hrefs(last.Links))
 	}
 	assert.Equal(t, []string{
-		id("d") + " not listed: Publisher.Item must not replace an Entry by a Tombstone", id("c") + " not listed: a record has a title",
+		id("d") + " not listed: Profile.Item must not replace an Entry by a Tombstone", id("c") + " not listed: a record has a title",
 	}, reported)
 
 	assert.NotEqual(t, pubPaths(t, newPublisher(s, 4))[0], paths[0], "a profile gives archive documents URLs of their own")
 	other := recordPublisher(s)
-	other.Profile = "records 2"
+	other.Profile.Name = "records 2"
 	assert.NotEqual(t, pubPaths(t, other)[0], paths[0])
 }
 
@@ -103,9 +102,9 @@ func TestPublisherPrepare(t *testing.T) {
 	s.Delete("x", pubSite+"/5")
 	for _, complete := range []bool{false, true} {
 		p := newPublisher(s, 4)
-		p.Profile, p.Complete = "prepared 1", complete
+		p.Profile, p.Complete = &atom.Profile{Name: "prepared 1"}, complete
 		calls := 0
-		p.Prepare = func(ctx context.Context, entry atom.EntryFunc, items []*websync.Item) error {
+		p.Profile.Prepare = func(ctx context.Context, _ *atom.Publisher, entry atom.EntryFunc, items []*websync.Item) error {
 			calls++
 			none, err := entry(ctx, 1000)
 			require.NoError(t, err)
@@ -138,8 +137,8 @@ func TestPublisherPrepare(t *testing.T) {
 		assert.Equal(t, len(paths), calls)
 		broken := errors.New("broken")
 		p = newPublisher(s, 4)
-		p.Profile, p.Complete = "prepared 1", complete
-		p.Prepare = func(context.Context, atom.EntryFunc, []*websync.Item) error { return broken }
+		p.Profile, p.Complete = &atom.Profile{Name: "prepared 1"}, complete
+		p.Profile.Prepare = func(context.Context, *atom.Publisher, atom.EntryFunc, []*websync.Item) error { return broken }
 		doc, err := p.Document(t.Context(), "/feed.atom")
 		require.NoError(t, err)
 		assert.ErrorIs(t, doc.Write(t.Context(), io.Discard), broken)
@@ -157,13 +156,8 @@ func TestPublisherProfileCheck(t *testing.T) {
 	p := recordPublisher(newPubStore(t))
 	assert.NoError(t, p.Check())
 	for name, break_ := range map[string]func(p *atom.Publisher){
-		"no Profile, Item": func(p *atom.Publisher) { p.Profile, p.Feed = "", nil },
-		"no Profile, Feed": func(p *atom.Publisher) { p.Profile, p.Item = "", nil },
-		"no Profile, Prepare": func(p *atom.Publisher) {
-			p.Profile, p.Feed, p.Item = "", nil, nil
-			p.Prepare = func(context.Context, atom.EntryFunc, []*websync.Item) error { return nil }
-		},
-		"no valid feed": func(p *atom.Publisher) { p.Feed = func(f *atom.Feed) { f.ID = "x y" } },
+		"no name":       func(p *atom.Publisher) { p.Profile.Name = "" },
+		"no valid feed": func(p *atom.Publisher) { p.Profile.Feed = func(f *atom.Feed) { f.ID = "x y" } },
 	} {
 		p := recordPublisher(newPubStore(t))
 		break_(p)

@@ -97,7 +97,7 @@ func ExamplePublisher() {
 		log.Fatal(err)
 	}
 	const base = "https://example.org/"
-	list := &atompmh.Publisher{Place: websync.Place{Catalog: store, Base: base}, Author: websync.Person{Name: "Archive"}}
+	list := &atom.Publisher{Profile: atompmh.Profile(), Place: websync.Place{Catalog: store, Base: base}, Author: websync.Person{Name: "Archive"}}
 	list.Locator = websync.PathLocator{Base: base, Own: []string{"records"}, Reserved: list.Reserved}
 	handler := &publish.Handler{Publishers: []websync.Publisher{list, publish.Bodies(store, list.Locator)}}
 	if err := handler.Check(); err != nil {

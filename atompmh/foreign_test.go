@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/atompmh"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/testing/naive"
@@ -334,7 +335,7 @@ func TestForeignConsumer(t *testing.T) {
 	for seed := range racing.Some(*foreignSeeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			collection := naive.NewCollection(t, seed)
-			p := &atompmh.Publisher{Place: websync.Place{Catalog: collection.Store, Base: collection.URL}, Author: websync.Person{Name: "A"},
+			p := &atom.Publisher{Profile: atompmh.Profile(), Place: websync.Place{Catalog: collection.Store, Base: collection.URL}, Author: websync.Person{Name: "A"},
 				ArchiveSize: 1 + seed%5, LatestOnly: seed%3 == 0, Complete: seed%7 == 6}
 			p.Locator = websync.PathLocator{Base: collection.URL, Reserved: p.Reserved}
 			collection.Serve(p, p.Locator)

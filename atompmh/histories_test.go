@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/atompmh"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
@@ -44,7 +45,7 @@ type history struct {
 
 	mu       sync.Mutex
 	handler  *publish.Handler
-	feed     *atompmh.Publisher
+	feed     *atom.Publisher
 	requests int
 	trouble  func(n int, w http.ResponseWriter, isList bool) bool
 }
@@ -71,8 +72,9 @@ func (h *history) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // reconfigure draws another configuration of the publisher.
 func (h *history) reconfigure() {
-	p := &atompmh.Publisher{
-		Place: websync.Place{Catalog: h.store, Base: h.host}, Author: websync.Person{Name: "a"}, ID: h.name, ArchiveSize: 1 + h.rnd.IntN(5),
+	p := &atom.Publisher{
+		Profile: atompmh.Profile(),
+		Place:   websync.Place{Catalog: h.store, Base: h.host}, Author: websync.Person{Name: "a"}, ID: h.name, ArchiveSize: 1 + h.rnd.IntN(5),
 		LatestOnly: h.rnd.IntN(2) == 0, Complete: h.rnd.IntN(4) == 0, Path: "feed",
 	}
 	if h.rnd.IntN(3) == 0 {

@@ -19,8 +19,8 @@ import (
 )
 
 // newPublisher returns a Publisher whose source "own" is its own.
-func newPublisher(c websync.Catalog, size int) *atompmh.Publisher {
-	p := &atompmh.Publisher{Place: websync.Place{Catalog: c, Base: www}, Author: websync.Person{Name: "Archive"}, ArchiveSize: size}
+func newPublisher(c websync.Catalog, size int) *atom.Publisher {
+	p := &atom.Publisher{Profile: atompmh.Profile(), Place: websync.Place{Catalog: c, Base: www}, Author: websync.Person{Name: "Archive"}, ArchiveSize: size}
 	p.Locator = websync.PathLocator{Base: www, Own: []string{"own"}, Reserved: p.Reserved}
 	return p
 }
@@ -48,7 +48,7 @@ func paths(t require.TestingT, p websync.Publisher) (all []string) {
 }
 
 // requireValid checks each document and the whole chain: nothing may be wrong with them.
-func requireValid(t require.TestingT, p *atompmh.Publisher) atom.ChainSummary {
+func requireValid(t require.TestingT, p *atom.Publisher) atom.ChainSummary {
 	report := func(f websync.Finding) {
 		if f.Severity > websync.SeverityInfo {
 			assert.Fail(t, f.String())
@@ -95,10 +95,10 @@ func gallery(t *testing.T) *testkit.Store {
 
 func TestPublisher(t *testing.T) {
 	s := gallery(t)
-	for name, set := range map[string]func(*atompmh.Publisher){
-		"archive":  func(*atompmh.Publisher) {},
-		"latest":   func(p *atompmh.Publisher) { p.LatestOnly = true },
-		"complete": func(p *atompmh.Publisher) { p.Complete = true },
+	for name, set := range map[string]func(*atom.Publisher){
+		"archive":  func(*atom.Publisher) {},
+		"latest":   func(p *atom.Publisher) { p.LatestOnly = true },
+		"complete": func(p *atom.Publisher) { p.Complete = true },
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPublisher(s, 3)
@@ -122,7 +122,7 @@ func TestPublisher(t *testing.T) {
 			requireValid(t, p)
 		})
 	}
-	assert.ErrorContains(t, (&atompmh.Publisher{Place: websync.Place{Catalog: s, Base: www}}).Check(), "author")
+	assert.ErrorContains(t, (&atom.Publisher{Profile: atompmh.Profile(), Place: websync.Place{Catalog: s, Base: www}}).Check(), "author")
 
 	described := testkit.NewStore(t) // and not kept
 	elsewhere := websync.Link{Rel: "alternate", Href: "https://elsewhere.example.org/1", Type: "text/html"}
@@ -131,7 +131,7 @@ func TestPublisher(t *testing.T) {
 	})
 	_, body := render(t, newPublisher(described, 3), "/feed.atom")
 	assert.Contains(t, string(body), `<link rel="alternate" href="https://elsewhere.example.org/1" type="text/html"/>`)
-	p := &atompmh.Publisher{Place: websync.Place{Catalog: s, Base: www, Sources: []string{"found"}}, Author: websync.Person{Name: "a"}, ArchivePeriod: 2 * time.Second}
+	p := &atom.Publisher{Profile: atompmh.Profile(), Place: websync.Place{Catalog: s, Base: www, Sources: []string{"found"}}, Author: websync.Person{Name: "a"}, ArchivePeriod: 2 * time.Second}
 	assert.Equal(t, www+"feed.atom", p.URL(), "the default Locator")
 	requireValid(t, p)
 	assert.True(t, p.Reserved("/feed.atom"))

@@ -157,14 +157,25 @@ func (p *Publisher) open() *publishing.Site {
 		p.sitemap = &sitemap.Publisher{
 			Place: place, Path: dir + sitemapName,
 			PartSize: p.PartSize, Gzip: p.Gzip, NoRobots: p.NoRobots,
-			Profile: fmt.Sprintf("eli %d %q", rendering, p.pattern()), Head: p.writeHead, Prepare: p.prepare, Item: p.writeItem,
+			Profile: "eli " + publishing.SettingsText(struct {
+				Rendering int
+				Pattern   string
+			}{rendering, p.pattern()}),
+			Head: p.writeHead, Prepare: p.prepare, Item: p.writeItem,
 		}
 		if p.PartSize <= 0 {
 			p.sitemap.PartSize = sitemap.MaxEntries
 		}
 		f := p.newFeed()
 		p.log.Site, p.log.Size = p.site, 1000
-		p.log.Settings = fmt.Sprintf("%d %q %q %q %q %q %d %q", rendering, p.site.URL(), f.ID, f.Title.Value, p.Author, p.site.Sources, p.history(), p.pattern())
+		p.log.Settings = publishing.SettingsText(struct {
+			Rendering      int
+			URL, ID, Title string
+			Author         websync.Person
+			Sources        []string
+			History        time.Duration
+			Pattern        string
+		}{rendering, p.site.URL(), f.ID, f.Title.Value, p.Author, p.site.Sources, p.history(), p.pattern()})
 		if p.site.Err == nil {
 			p.site.Err = p.checkSettings(dir)
 		}

@@ -177,15 +177,16 @@ func (p *Publisher) open() *publishing.Site {
 		p.site = publishing.New(publishing.Settings{
 			Package: "resourcesync", Place: p.Place, Path: at, Reserved: p.Reserved,
 		})
-		size, length := sizeOf(p.PartSize, sitemap.MaxEntries), sizeOf(p.ListSize, defaultSize)
-		settings := func(size websync.Seq) string {
-			return fmt.Sprintf("%d %q %q %d %t %q", rendering, p.site.URL(), p.site.Sources, size, p.MD5, p.Profile)
-		}
-		p.packing = settings(0)
+		p.packing = p.settings(0)
 		dir, _ := path.Split(at)
-		p.resources.Site, p.resources.Size, p.resources.Settings = p.site.At(dir+"resourcelist.xml", p.Sources...), size, settings
-		p.resources.MaxBytes, p.resources.Bound, p.resources.Measure = sitemap.MaxBytes, p.bound, p.measure
-		p.changes.Site, p.changes.Size, p.changes.Settings = p.site.At(dir+"changelist.xml", p.Sources...), length, settings(length)
+		p.resources = publishing.PartList{
+			Site: p.site.At(dir+"resourcelist.xml", p.Sources...), Size: sizeOf(p.PartSize, sitemap.MaxEntries), Settings: p.settings,
+			MaxBytes: sitemap.MaxBytes, Bound: p.bound, Measure: p.measure,
+		}
+		length := sizeOf(p.ListSize, defaultSize)
+		p.changes = publishing.Chain{
+			Site: p.site.At(dir+"changelist.xml", p.Sources...), Size: length, Settings: p.settings(length),
+		}
 		if p.Dumps != nil {
 			if p.Dumps.State == nil {
 				p.Dumps.State, _ = p.Catalog.(websync.State)
@@ -197,6 +198,19 @@ func (p *Publisher) open() *publishing.Site {
 		}
 	})
 	return p.site
+}
+
+// settings returns a text that identifies everything besides the Catalog and the Locator
+// that changes lists with a size.
+func (p *Publisher) settings(size websync.Seq) string {
+	return publishing.SettingsText(struct {
+		Rendering int
+		URL       string
+		Sources   []string
+		Size      websync.Seq
+		MD5       bool
+		Profile   string
+	}{rendering, p.site.URL(), p.site.Sources, size, p.MD5, p.Profile})
 }
 
 // sizeOf returns how many numbers a document covers.

@@ -23,7 +23,7 @@
 // sources have URLs at and below the official URIs:
 //
 //	const base = "http://rinfo.example.se/"
-//	feed := &rinfo.Publisher{Place: websync.Place{Catalog: catalog, Base: base}, Author: author}
+//	feed := &atom.Publisher{Profile: rinfo.Profile(), Place: websync.Place{Catalog: catalog, Base: base}, Author: author}
 //	paths := websync.PathLocator{Base: base, Own: approved, Reserved: feed.Reserved}
 //	feed.Locator = rinfo.Locator{PathLocator: paths}
 //	bodies := publish.Bodies(catalog, feed.Locator)

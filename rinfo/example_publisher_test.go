@@ -29,8 +29,9 @@ func ExamplePublisher() {
 		return
 	}
 
-	feed := &rinfo.Publisher{
-		Place: websync.Place{Catalog: store, Base: "http://rinfo.example.se/"}, ID: "tag:example.se,2026:depot", Title: "All acts",
+	feed := &atom.Publisher{
+		Profile: rinfo.Profile(),
+		Place:   websync.Place{Catalog: store, Base: "http://rinfo.example.se/"}, ID: "tag:example.se,2026:depot", Title: "All acts",
 		Author: websync.Person{Name: "Depot", Email: "rinfo@example.se"},
 	}
 	locator := rinfo.Locator{PathLocator: websync.PathLocator{Base: feed.Base, Own: []string{authority.Key()}, Reserved: feed.Reserved}}

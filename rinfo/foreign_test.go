@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/internal/testing/naive"
@@ -558,7 +559,7 @@ func TestForeignReader(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			collection := naive.NewCollection(t, seed)
 			collection.Attachments, collection.Lengths, collection.Sums = true, seed%2 == 0, seed%4 > 1
-			p := &rinfo.Publisher{Place: websync.Place{Catalog: collection.Store, Base: collection.URL}, Author: websync.Person{Name: "A", Email: "a@example.org"},
+			p := &atom.Publisher{Profile: rinfo.Profile(), Place: websync.Place{Catalog: collection.Store, Base: collection.URL}, Author: websync.Person{Name: "A", Email: "a@example.org"},
 				ArchiveSize: 1 + seed%5, LatestOnly: seed%3 == 0, Complete: seed%7 == 6}
 			p.Locator = websync.PathLocator{Base: collection.URL, Reserved: p.Reserved}
 			collection.Serve(p, p.Locator)

@@ -42,9 +42,9 @@ type depot struct {
 	before  func() // each answer, unless nil
 	handler atomic.Pointer[publish.Handler]
 
-	rinfo.Publisher // its settings; never used itself
-	current         *rinfo.Publisher
-	version         int
+	atom.Publisher // its settings; never used itself
+	current        *atom.Publisher
+	version        int
 }
 
 func newDepot(t *testing.T) *depot {
@@ -66,8 +66,9 @@ func newDepot(t *testing.T) *depot {
 
 // open serves the depot with its settings.
 func (d *depot) open() {
-	p := &rinfo.Publisher{
-		Place: websync.Place{Catalog: d.Store, Base: d.base}, Path: d.Path, ID: "tag:example.se,2026:feed", Title: d.Title,
+	p := &atom.Publisher{
+		Profile: rinfo.Profile(),
+		Place:   websync.Place{Catalog: d.Store, Base: d.base}, Path: d.Path, ID: "tag:example.se,2026:feed", Title: d.Title,
 		Author: websync.Person{Name: "Agency", Email: "rinfo@example.se"}, ArchiveSize: d.ArchiveSize,
 		LatestOnly: d.LatestOnly, Complete: d.Complete, LegacyMD5: d.LegacyMD5,
 	}

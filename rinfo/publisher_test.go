@@ -27,14 +27,14 @@ import (
 
 const depotBase = "http://rinfo.example.se/"
 
-func newPublisher(c websync.Catalog) *rinfo.Publisher {
-	p := &rinfo.Publisher{Place: websync.Place{Catalog: c, Base: depotBase}, ID: "tag:example.se,2026:depot", Author: websync.Person{Name: "Depot", Email: "rinfo@example.se"}}
+func newPublisher(c websync.Catalog) *atom.Publisher {
+	p := &atom.Publisher{Profile: rinfo.Profile(), Place: websync.Place{Catalog: c, Base: depotBase}, ID: "tag:example.se,2026:depot", Author: websync.Person{Name: "Depot", Email: "rinfo@example.se"}}
 	p.Locator = rinfo.Locator{PathLocator: websync.PathLocator{Base: p.Base, Own: []string{"own", testkit.Src}, Reserved: p.Reserved}}
 	return p
 }
 
 // listed returns what the document at a path lists, by id; it must be valid.
-func listed(t *testing.T, p *rinfo.Publisher, path string) (feed *atom.Feed, items map[string]atom.Item) {
+func listed(t *testing.T, p *atom.Publisher, path string) (feed *atom.Feed, items map[string]atom.Item) {
 	doc, err := p.Document(t.Context(), path)
 	require.NoError(t, err)
 	var b bytes.Buffer
@@ -52,7 +52,7 @@ func listed(t *testing.T, p *rinfo.Publisher, path string) (feed *atom.Feed, ite
 	return r.Feed(), items
 }
 
-func paths(t *testing.T, p *rinfo.Publisher) []string {
+func paths(t *testing.T, p *atom.Publisher) []string {
 	return testkit.All(t, p.Documents(t.Context()))
 }
 
@@ -281,12 +281,12 @@ func TestDefaults(t *testing.T) {
 	s.Put("own", websync.Resource{ID: publ + "one more"})
 	_, err := p.Document(t.Context(), "/feed.atom")
 	assert.ErrorIs(t, err, websync.ErrLimit)
-	assert.EqualError(t, (&rinfo.Publisher{Place: websync.Place{Catalog: s, Base: "https://x"}, Author: websync.Person{Name: "A"}}).Check(),
+	assert.EqualError(t, (&atom.Publisher{Profile: rinfo.Profile(), Place: websync.Place{Catalog: s, Base: "https://x"}, Author: websync.Person{Name: "A"}}).Check(),
 		`atom: Publisher.Base "https://x" must be an http(s) URL ending in "/"`)
 }
 
 // walk reads a feed as a simple reader does, and returns the latest title of each id.
-func walk(t *testing.T, p *rinfo.Publisher, between func()) (titles map[string]string, err error) {
+func walk(t *testing.T, p *atom.Publisher, between func()) (titles map[string]string, err error) {
 	titles = map[string]string{}
 	seen := map[string]bool{}
 	for url := p.URL(); url != ""; between() {

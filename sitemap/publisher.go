@@ -145,14 +145,19 @@ func (p *Publisher) open() *publishing.Site {
 // settings returns a text that identifies everything besides the Catalog and the Locator
 // that changes documents with parts of a size.
 func (p *Publisher) settings(size websync.Seq) string {
-	s := fmt.Sprintf("%d %q %q %d %t", rendering, p.site.URL(), p.site.Sources, size, p.Gzip)
+	var spaces []string
 	for _, x := range p.Extensions {
-		s += " " + x.Space
+		spaces = append(spaces, x.Space)
 	}
-	if p.Profile != "" {
-		s += fmt.Sprintf(" %q", p.Profile)
-	}
-	return s
+	return publishing.SettingsText(struct {
+		Rendering  int
+		URL        string
+		Sources    []string
+		PartSize   websync.Seq
+		Gzip       bool
+		Extensions publishing.Word `settings:"omitzero"`
+		Profile    string          `settings:"omitzero"`
+	}{rendering, p.site.URL(), p.site.Sources, size, p.Gzip, publishing.Word(strings.Join(spaces, " ")), p.Profile})
 }
 
 // checkProfile returns an error if no document can be written with these settings.

@@ -41,10 +41,10 @@ var publishers = map[string]func(store websync.Catalog, base string, locator web
 		return &atom.Publisher{Place: websync.Place{Catalog: store, Base: base, Locator: locator}, Author: websync.Person{Name: "A"}}
 	},
 	discover.AtomPMH: func(store websync.Catalog, base string, locator websync.Locator) lister {
-		return &atompmh.Publisher{Place: websync.Place{Catalog: store, Base: base, Locator: locator}, Author: websync.Person{Name: "A"}}
+		return &atom.Publisher{Profile: atompmh.Profile(), Place: websync.Place{Catalog: store, Base: base, Locator: locator}, Author: websync.Person{Name: "A"}}
 	},
 	discover.Rinfo: func(store websync.Catalog, base string, locator websync.Locator) lister {
-		return &rinfo.Publisher{Place: websync.Place{Catalog: store, Base: base, Locator: locator}, Author: websync.Person{Name: "A"}}
+		return &atom.Publisher{Profile: rinfo.Profile(), Place: websync.Place{Catalog: store, Base: base, Locator: locator}, Author: websync.Person{Name: "A"}}
 	},
 	discover.ELI: func(store websync.Catalog, base string, locator websync.Locator) lister {
 		return &eli.Publisher{Place: websync.Place{Catalog: store, Base: base, Locator: locator}, Author: websync.Person{Name: "A"}}

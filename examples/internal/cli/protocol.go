@@ -56,13 +56,13 @@ var protocols = map[string]protocol{
 			return &atompmh.Source{URL: t.URL, AllFormats: true, Dir: o.PagesDir}
 		},
 		func(p *Publication, base string, host websync.Person) lists {
-			return &atompmh.Publisher{Path: p.Path, Title: base, Author: host, Hubs: p.Hubs}
+			return &atom.Publisher{Profile: atompmh.Profile(), Path: p.Path, Title: base, Author: host, Hubs: p.Hubs}
 		},
 	},
 	"rinfo": {
 		func(o *Opener, t Target) harvest.Source { return &rinfo.Source{URL: t.URL, Dir: o.PagesDir} },
 		func(p *Publication, base string, host websync.Person) lists {
-			return &rinfo.Publisher{Path: p.Path, Title: base, Author: host, Hubs: p.Hubs}
+			return &atom.Publisher{Profile: rinfo.Profile(), Path: p.Path, Title: base, Author: host, Hubs: p.Hubs}
 		},
 	},
 	"resourcesync": {lists: func(p *Publication, _ string, _ websync.Person) lists {

@@ -164,9 +164,9 @@ func pinnedPublishers(t *testing.T, place func() websync.Place) (names []string,
 	add("atom history", &atom.Publisher{Place: place(), Author: author, ArchiveSize: 100, History: 72 * time.Hour})
 	add("atom complete", &atom.Publisher{Place: place(), Author: author, Complete: true})
 	add("atom complete limit", &atom.Publisher{Place: place(), Author: author, Complete: true, MaxEntries: 100})
-	add("atom profile", &atom.Publisher{Place: place(), Author: author, ArchiveSize: 400, Profile: "p 1",
+	add("atom profile", &atom.Publisher{Place: place(), Author: author, ArchiveSize: 400, Profile: &atom.Profile{Name: "p 1",
 		Feed: func(f *atom.Feed) { f.Subtitle = atom.Text{Type: atom.PlainText, Value: "S"} },
-		Item: func(item *websync.Item, as *atom.Item) error {
+		Item: func(_ *atom.Publisher, item *websync.Item, as *atom.Item) error {
 			if item.Seq%7 == 0 {
 				return fmt.Errorf("entry %d", item.Seq)
 			}
@@ -174,21 +174,21 @@ func pinnedPublishers(t *testing.T, place func() websync.Place) (names []string,
 				as.Entry.Rights = atom.Text{Type: atom.PlainText, Value: "R"}
 			}
 			return nil
-		}})
+		}}})
 
-	add("rinfo", &rinfo.Publisher{Place: place(), Author: author})
-	add("rinfo named", &rinfo.Publisher{Place: of("own"), Author: author, Path: "a/f.atom", ID: "urn:f", Title: "F", Hubs: hubs, LegacyMD5: true})
-	add("rinfo size", &rinfo.Publisher{Place: place(), Author: author, ArchiveSize: 700, LatestOnly: true})
-	add("rinfo period", &rinfo.Publisher{Place: place(), Author: author, ArchivePeriod: 48 * time.Hour, History: 96 * time.Hour})
-	add("rinfo complete", &rinfo.Publisher{Place: place(), Author: author, Complete: true, MaxEntries: -1})
-	add("rinfo complete limit", &rinfo.Publisher{Place: place(), Author: author, Complete: true})
+	add("rinfo", &atom.Publisher{Profile: rinfo.Profile(), Place: place(), Author: author})
+	add("rinfo named", &atom.Publisher{Profile: rinfo.Profile(), Place: of("own"), Author: author, Path: "a/f.atom", ID: "urn:f", Title: "F", Hubs: hubs, LegacyMD5: true})
+	add("rinfo size", &atom.Publisher{Profile: rinfo.Profile(), Place: place(), Author: author, ArchiveSize: 700, LatestOnly: true})
+	add("rinfo period", &atom.Publisher{Profile: rinfo.Profile(), Place: place(), Author: author, ArchivePeriod: 48 * time.Hour, History: 96 * time.Hour})
+	add("rinfo complete", &atom.Publisher{Profile: rinfo.Profile(), Place: place(), Author: author, Complete: true, MaxEntries: -1})
+	add("rinfo complete limit", &atom.Publisher{Profile: rinfo.Profile(), Place: place(), Author: author, Complete: true})
 
-	add("atompmh", &atompmh.Publisher{Place: place(), Author: author})
-	add("atompmh named", &atompmh.Publisher{Place: of("own"), Author: author, Path: "a/f.atom", ID: "urn:f", Title: "F", Hubs: hubs})
-	add("atompmh size", &atompmh.Publisher{Place: place(), Author: author, ArchiveSize: 300, LatestOnly: true})
-	add("atompmh period", &atompmh.Publisher{Place: place(), Author: author, ArchivePeriod: 48 * time.Hour, History: 96 * time.Hour})
-	add("atompmh complete", &atompmh.Publisher{Place: place(), Author: author, Complete: true, MaxEntries: 5000})
-	add("atompmh complete limit", &atompmh.Publisher{Place: place(), Author: author, Complete: true, MaxEntries: 100})
+	add("atompmh", &atom.Publisher{Profile: atompmh.Profile(), Place: place(), Author: author})
+	add("atompmh named", &atom.Publisher{Profile: atompmh.Profile(), Place: of("own"), Author: author, Path: "a/f.atom", ID: "urn:f", Title: "F", Hubs: hubs})
+	add("atompmh size", &atom.Publisher{Profile: atompmh.Profile(), Place: place(), Author: author, ArchiveSize: 300, LatestOnly: true})
+	add("atompmh period", &atom.Publisher{Profile: atompmh.Profile(), Place: place(), Author: author, ArchivePeriod: 48 * time.Hour, History: 96 * time.Hour})
+	add("atompmh complete", &atom.Publisher{Profile: atompmh.Profile(), Place: place(), Author: author, Complete: true, MaxEntries: 5000})
+	add("atompmh complete limit", &atom.Publisher{Profile: atompmh.Profile(), Place: place(), Author: author, Complete: true, MaxEntries: 100})
 
 	elsewhere := of("own")
 	elsewhere.Own = nil

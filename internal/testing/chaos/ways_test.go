@@ -90,14 +90,14 @@ var ways = []way{
 		name: "atompmh", entry: "feed.atom",
 		source: func(p place) harvest.Source { return &atompmh.Source{URL: p.URL, AllFormats: true, Dir: p.Dir} },
 		lists: func(s *site) lister {
-			return &atompmh.Publisher{Place: websync.Place{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report}, Author: author, ArchiveSize: size}
+			return &atom.Publisher{Profile: atompmh.Profile(), Place: websync.Place{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report}, Author: author, ArchiveSize: size}
 		},
 	},
 	{
 		name: "rinfo", entry: "feed.atom",
 		source: func(p place) harvest.Source { return &rinfo.Source{URL: p.URL, Dir: p.Dir} },
 		lists: func(s *site) lister {
-			return &rinfo.Publisher{Place: websync.Place{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report}, Author: author, ArchiveSize: size}
+			return &atom.Publisher{Profile: rinfo.Profile(), Place: websync.Place{Catalog: s.store, Base: s.base, Locator: s.locator(), Report: s.report}, Author: author, ArchiveSize: size}
 		},
 	},
 	{

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/atompmh"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/publish"
@@ -19,5 +20,5 @@ func harvestAtomPMH(ctx context.Context, h *harvest.Harvester, url string) (*har
 // all bodies. Resources of the sources in own keep their URLs.
 func publishAtomPMH(store websync.Catalog, base string, own ...string) *publish.Handler {
 	site := &publish.Site{Catalog: store, Base: base, Own: own}
-	return site.Handler(&atompmh.Publisher{Title: "Records", Author: websync.Person{Name: "The Library"}})
+	return site.Handler(&atom.Publisher{Profile: atompmh.Profile(), Title: "Records", Author: websync.Person{Name: "The Library"}})
 }

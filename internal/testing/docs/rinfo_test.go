@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/rinfo"
@@ -19,7 +20,7 @@ func harvestRinfo(ctx context.Context, h *harvest.Harvester, url string) (*harve
 // all bodies. Documents of the sources in own have URLs at and below their official URIs.
 func publishRinfo(store websync.Catalog, base string, own ...string) *publish.Handler {
 	author := websync.Person{Name: "The Authority", Email: "rinfo@example.se"}
-	feed := &rinfo.Publisher{Place: websync.Place{Catalog: store, Base: base}, Title: "Acts", Author: author}
+	feed := &atom.Publisher{Profile: rinfo.Profile(), Place: websync.Place{Catalog: store, Base: base}, Title: "Acts", Author: author}
 	locator := rinfo.Locator{PathLocator: websync.PathLocator{Base: base, Own: own, Reserved: feed.Reserved}}
 	feed.Locator = locator
 	bodies := publish.Bodies(store, locator)

@@ -131,7 +131,7 @@ var ways = []way{
 		name: "Atom-PMH", entry: "feed.atom", dated: true, carries: all,
 		open: func(url string) harvest.Source { return &atompmh.Source{URL: url} },
 		publish: func(t *testing.T, c websync.Catalog, base string, own []string, report func(websync.Finding)) (l lister) {
-			l = &atompmh.Publisher{Place: websync.Place{Catalog: c, Base: base, Report: report, Locator: locator(base, own, func() lister { return l })}, Author: author, ArchiveSize: 3}
+			l = &atom.Publisher{Profile: atompmh.Profile(), Place: websync.Place{Catalog: c, Base: base, Report: report, Locator: locator(base, own, func() lister { return l })}, Author: author, ArchiveSize: 3}
 			return l
 		},
 	},
@@ -139,7 +139,7 @@ var ways = []way{
 		name: "rinfo", entry: "feed.atom", dated: true, carries: all,
 		open: func(url string) harvest.Source { return &rinfo.Source{URL: url} },
 		publish: func(t *testing.T, c websync.Catalog, base string, own []string, report func(websync.Finding)) (l lister) {
-			l = &rinfo.Publisher{Place: websync.Place{Catalog: c, Base: base, Report: report, Locator: locator(base, own, func() lister { return l })}, Author: author, ArchiveSize: 3}
+			l = &atom.Publisher{Profile: rinfo.Profile(), Place: websync.Place{Catalog: c, Base: base, Report: report, Locator: locator(base, own, func() lister { return l })}, Author: author, ArchiveSize: 3}
 			return l
 		},
 	},
