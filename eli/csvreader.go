@@ -140,7 +140,7 @@ func separator(data []byte) (best byte) {
 	for _, comma := range []byte{',', ';', '\t'} {
 		good, rest := 0, data
 		for n := 0; n < rows && len(rest) > 0; n++ {
-			row, size := splitRow(rest, comma, true)
+			row, size := splitRow(rest, comma)
 			if rest = rest[size:]; len(row.fields) < 2 {
 				continue
 			}
@@ -166,7 +166,10 @@ func (r *csvReader) row() (csvRow, error) {
 		case len(data) == 0:
 			return csvRow{}, io.EOF
 		}
-		row, size := splitRow(data, r.comma, err == io.EOF)
+		row, size := splitRow(data, r.comma)
+		if row.cut && size == len(data) && err != io.EOF {
+			row = csvRow{fault: rowLong, breaks: 1}
+		}
 		row.line = r.line
 		r.in.Discard(size)
 		if row.fault == rowLong {
@@ -321,16 +324,12 @@ func (row *csvRow) isHeader() bool {
 	return true
 }
 
-// splitRow returns the first row of data and its length. whole states that data is all
-// that is left.
-func splitRow(data []byte, comma byte, whole bool) (csvRow, int) {
-	row, n, ok := splitFields(data, comma, true)
+// splitRow returns the first row of data and its length.
+func splitRow(data []byte, comma byte) (csvRow, int) {
+	row, n, ok := splitFields(data, comma, '"')
 	if !ok {
-		row, n, _ = splitFields(data, comma, false)
+		row, n, _ = splitFields(data, comma, noQuote)
 		row.fault = rowOpen
-	}
-	if n == len(data) && row.cut && !whole {
-		return csvRow{fault: rowLong, breaks: 1}, n
 	}
 	for k := len(row.fields); k > 0 && row.fields[k-1].text == ""; k-- {
 		row.fields = row.fields[:k-1]
@@ -338,14 +337,17 @@ func splitRow(data []byte, comma byte, whole bool) (csvRow, int) {
 	return row, n
 }
 
-// splitFields returns the fields of the first row of data, and its length. Quotation
-// marks have no meaning if quotes is false. ok is false if one of them is not closed.
-func splitFields(data []byte, comma byte, quotes bool) (row csvRow, n int, ok bool) {
+// noQuote stands for a row in which quotation marks have no meaning.
+const noQuote byte = 0
+
+// splitFields returns the fields of the first row of data, and its length. ok is false if
+// a quotation mark is not closed.
+func splitFields(data []byte, comma, quote byte) (row csvRow, n int, ok bool) {
 	start := 0 // of the line
 	for {
 		n = skipBlanks(data, n, comma)
 		f := csvField{line: row.breaks, column: n - start + 1}
-		if quotes && n < len(data) && data[n] == '"' {
+		if quote != noQuote && n < len(data) && data[n] == quote {
 			text, end, breaks, stray, closed := splitQuoted(data, n, comma)
 			if !closed {
 				return row, 0, false
@@ -360,7 +362,7 @@ func splitFields(data []byte, comma byte, quotes bool) (row csvRow, n int, ok bo
 		} else {
 			end := n + syntax.IndexAny(data[n:], string(comma)+"\r\n")
 			f.text = strings.TrimRight(string(data[n:end]), " \t")
-			if n = end; quotes && strings.Contains(f.text, `"`) {
+			if n = end; quote != noQuote && strings.IndexByte(f.text, quote) >= 0 {
 				row.fault = rowStray
 			}
 		}

@@ -129,7 +129,7 @@ func (c *candidates) addExpression(x *Expression, formats []string, p Preference
 			}
 			for i := range x.Formats {
 				if f := &x.Formats[i]; f.states(property, media, p.Strict) {
-					c.addFormat(x, f, media, step, p.Strict)
+					c.addFormat(x, f, media, step, p)
 				}
 			}
 		}
@@ -140,7 +140,7 @@ func (c *candidates) addExpression(x *Expression, formats []string, p Preference
 	for _, media := range append(slices.Clone(formats), "") {
 		for i := range x.Formats {
 			if f := &x.Formats[i]; f.Stated == "" && f.MediaType == media {
-				c.addFormat(x, f, media, stepTolerant, false)
+				c.addFormat(x, f, media, stepTolerant, p)
 			}
 		}
 	}
@@ -157,7 +157,7 @@ func (f *Format) states(property, media string, strict bool) bool {
 }
 
 // addFormat adds the URLs of a format: step 2.
-func (c *candidates) addFormat(x *Expression, f *Format, media, step string, strict bool) {
+func (c *candidates) addFormat(x *Expression, f *Format, media, step string, p Preferences) {
 	add := func(url, second string) {
 		if !syntax.IsHTTP(url) || c.known[url] {
 			return
@@ -177,7 +177,7 @@ func (c *candidates) addFormat(x *Expression, f *Format, media, step string, str
 	for _, url := range f.ExemplifiedBy {
 		add(url, "2(a)")
 	}
-	if len(f.ExemplifiedBy) == 0 || !strict {
+	if len(f.ExemplifiedBy) == 0 || !p.Strict {
 		if len(f.ExemplifiedBy) > 0 {
 			step = stepTolerant
 		}

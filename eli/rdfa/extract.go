@@ -165,9 +165,9 @@ func (d *extraction) parse(p *processor, contentType string) error {
 	case media == "application/xhtml+xml":
 		return d.parseXHTML(p)
 	case syntax.IsXML(media), !page && isGeneric(media) && bytes.Contains(head, []byte("<?xml")):
-		return d.parseXML(p, false)
+		return d.parseXML(p, xml)
 	case !page && !isGeneric(media):
-	case !isMarkup(head, page):
+	case !isMarkup(head), !page && !document.StartsAsXML(head):
 		return d.document.NotThis(head)
 	default:
 		return d.parseHTML(p, params["charset"])
@@ -182,7 +182,7 @@ func isGeneric(media string) bool {
 
 // isMarkup reports whether a document may be HTML or XML. Pages begin with all sorts of
 // things, but not as the formats that are mistaken for them.
-func isMarkup(head []byte, page bool) bool {
+func isMarkup(head []byte) bool {
 	start := bytes.TrimSpace(head)
 	if len(start) == 0 || document.StartsAsXML(head) {
 		return len(start) > 0
@@ -192,7 +192,7 @@ func isMarkup(head []byte, page bool) bool {
 			return false
 		}
 	}
-	return page && bytes.IndexByte(head, '<') >= 0
+	return bytes.IndexByte(head, '<') >= 0
 }
 
 var errNoRoot = errors.New("no element")

@@ -186,19 +186,19 @@ func isDuration(s string) bool {
 	if timed && time == "" || !timed && date == "" {
 		return false
 	}
-	return inUnits(date, "YMD", false) && inUnits(time, "HMS", true)
+	return inUnits(date, "YMD") && inUnits(time, "HMS")
 }
 
 // inUnits reports whether s is a sequence of numbers, each followed by one of the units,
-// in their order. The last unit can have a fraction.
-func inUnits(s, units string, fraction bool) bool {
+// in their order. Seconds can have a fraction.
+func inUnits(s, units string) bool {
 	for s != "" {
 		rest := strings.TrimLeft(s, "0123456789")
 		if rest == s {
 			return false
 		}
 		fractional := false
-		if after, ok := strings.CutPrefix(rest, "."); ok && fraction {
+		if after, ok := strings.CutPrefix(rest, "."); ok {
 			if rest = strings.TrimLeft(after, "0123456789"); rest == after {
 				return false
 			}
@@ -208,7 +208,7 @@ func inUnits(s, units string, fraction bool) bool {
 			return false
 		}
 		unit := strings.IndexByte(units, rest[0])
-		if unit < 0 || fractional && unit != len(units)-1 {
+		if unit < 0 || fractional && rest[0] != 'S' {
 			return false
 		}
 		s, units = rest[1:], units[unit+1:]

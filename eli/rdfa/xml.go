@@ -22,8 +22,8 @@ func (d *extraction) parseXHTML(p *processor) error {
 		return err
 	}
 	d.document.Reader = bufio.NewReader(bytes.NewReader(data))
-	err = d.parseXML(p, true)
-	if err == nil || errors.Is(err, websync.ErrTruncated) || errors.Is(err, websync.ErrLimit) || !isMarkup(data, true) {
+	err = d.parseXML(p, xhtml5)
+	if err == nil || errors.Is(err, websync.ErrTruncated) || errors.Is(err, websync.ErrLimit) || !isMarkup(data) {
 		return err
 	}
 	parse, _ := errors.AsType[*websync.ParseError](err)
@@ -39,8 +39,9 @@ func (d *extraction) parseXHTML(p *processor) error {
 }
 
 // parseXML reads the document as XML. The names of its nodes are those of the document,
-// with their prefixes, and namespace declarations are attributes.
-func (d *extraction) parseXML(p *processor, xhtml bool) error {
+// with their prefixes, and namespace declarations are attributes. Unless the root element
+// is that of XHTML, the host language is other.
+func (d *extraction) parseXML(p *processor, other host) error {
 	head := bytes.Clone(d.document.Head())
 	d.document.Name = "well-formed XML"
 	x, err := d.document.XML()
@@ -50,8 +51,8 @@ func (d *extraction) parseXML(p *processor, xhtml bool) error {
 	b := builder{x: x.Reader, extraction: d}
 	p.root = b.start()
 	switch root := x.Name(); {
-	case !xhtml && (root.Local != "html" || root.Space != xhtmlSpace):
-		p.host = xml
+	case other == xml && (root.Local != "html" || root.Space != xhtmlSpace):
+		p.host = other
 	case isXHTML1(head, p.root):
 		p.host = xhtml1
 	default:
