@@ -19,8 +19,8 @@ const (
 	alikeWindow = 64 // replaced bodies that are compared with each other
 	minAlike    = 3
 
-	alikeMessage = "most of the bodies that would replace others have become equal to each other: the old ones are kept, and nothing more is fetched; " +
-		"Approve accepts the new one, or a later run gets others"
+	alikeMessage = "most of the bodies that would replace others have become equal to each other: " +
+		"the old ones are kept, and nothing more is fetched; Approve accepts the new one, or a later run gets others"
 )
 
 // An alikeGuard holds the slots whose bodies replace others.

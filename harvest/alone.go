@@ -2,7 +2,6 @@ package harvest
 
 import (
 	"bytes"
-	"errors"
 
 	"github.com/websync-go/websync/internal/syntax"
 )
@@ -15,18 +14,6 @@ const (
 	// later Due, so that the next run begins with those of other hosts.
 	maxLeft = maxAlone / 2
 )
-
-// noteAlone reports the host if err is that of one which the run leaves alone.
-func (r *run) noteAlone(err error, list bool) {
-	e, ok := errors.AsType[*LeftAloneError](err)
-	if !ok {
-		return
-	}
-	r.report.leftAlone(e)
-	if !list {
-		r.alone.Store(e.Host, e)
-	}
-}
 
 // overdone reports whether getting ends: the budget is spent, or the hosts of the last
 // resources are left alone.

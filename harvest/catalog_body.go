@@ -115,9 +115,9 @@ func (w *bodyWriter) spill() (err error) {
 	}
 	var ctx context.Context
 	ctx, w.cancel = context.WithCancel(w.ctx)
-	w.s.writingNow(name, true)
+	w.s.beginWriting(name)
 	if w.blob, err = w.s.blobs().CreateBlob(ctx, name); err != nil {
-		w.s.writingNow(name, false)
+		w.s.endWriting(name)
 		return err
 	}
 	w.name = name
@@ -188,7 +188,7 @@ func (w *bodyWriter) afterCommit(success, used, doubt bool) {
 	if remove {
 		w.remove() // if that fails, Vacuum removes it
 	} else if used {
-		w.s.writingNow(w.name, false)
+		w.s.endWriting(w.name)
 	}
 }
 
@@ -207,7 +207,7 @@ func (w *bodyWriter) remove() error {
 	if blob != nil {
 		blob.Close()
 	}
-	defer w.s.writingNow(w.name, false)
+	defer w.s.endWriting(w.name)
 	if doubt {
 		return nil
 	}
@@ -254,18 +254,21 @@ func (s *Catalog) dead(owner string) bool {
 	return ok && owner != "" && o.Dead(owner)
 }
 
-// writingNow records whether this process writes a blob, so that Vacuum keeps it.
-func (s *Catalog) writingNow(name string, on bool) {
+// beginWriting notes that this process writes a blob, so that Vacuum keeps it.
+func (s *Catalog) beginWriting(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !on {
-		delete(s.writing, name)
-		return
-	}
 	if s.writing == nil {
 		s.writing = map[string]struct{}{}
 	}
 	s.writing[name] = struct{}{}
+}
+
+// endWriting notes that this process no longer writes a blob.
+func (s *Catalog) endWriting(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.writing, name)
 }
 
 func (s *Catalog) isWriting(name string) bool {

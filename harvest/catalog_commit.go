@@ -376,7 +376,8 @@ func (c *commit) touches() error {
 		change := &c.batch.Touches[i].Record
 		if !was.known {
 			if change.Kind != websync.Deleted {
-				return fmt.Errorf("%w: a Touch of the unknown id %.100q has the Kind %v: only Deleted is right", errBatch, change.Resource.ID, change.Kind)
+				const message = "%w: a Touch of the unknown id %.100q has the Kind %v: only Deleted is right"
+				return fmt.Errorf(message, errBatch, change.Resource.ID, change.Kind)
 			}
 			was.kind = websync.Deleted
 		}
@@ -544,7 +545,8 @@ func (c *commit) prefetchBodies(sums []sum) error {
 }
 
 func noBody(rec *Record, b websync.Body) error {
-	return fmt.Errorf("%w: the body %.100q of %.100q has the Key %v: a sha-256 or none is right", errNoBody, b.Name, rec.Resource.ID, b.Key)
+	const message = "%w: the body %.100q of %.100q has the Key %v: a sha-256 or none is right"
+	return fmt.Errorf(message, errNoBody, b.Name, rec.Resource.ID, b.Key)
 }
 
 // bindBody changes the count of one body, whose bytes are from's if that is not nil. Its
@@ -576,22 +578,24 @@ func (c *commit) bindBody(bk key, k sum, from *bodyWriter, named bool, delta int
 }
 
 // heldBody returns the body with this key, nil if there is none, and reports whether its
-// bytes are there.
+// bytes are there. It takes that for granted of one that is not to be named.
 func (c *commit) heldBody(bk key, named bool) (held *body, there bool, err error) {
 	held = new(body)
 	if there, err = c.get(bk, held); err != nil || !there {
 		return nil, false, err
 	}
-	there, err = c.isThere(held, named)
+	if named {
+		there, err = c.isThere(held)
+	}
 	return held, there, err
 }
 
 // isThere reports whether the blob of a body that is to be named is there and complete:
 // its file may have been removed or truncated. If the Store itself holds the bytes, they
 // are there.
-func (c *commit) isThere(v *body, named bool) (bool, error) {
+func (c *commit) isThere(v *body) (bool, error) {
 	outside := c.s.Blobs
-	if v.blob == "" || !named || outside == nil {
+	if v.blob == "" || outside == nil {
 		return true, nil
 	}
 	r, err := openBlob(c.ctx, outside, v)
@@ -671,7 +675,7 @@ func (c *commit) checkBlob(from *bodyWriter) error {
 	v := &body{blob: from.name, size: from.size}
 	there := false
 	if c.s.Blobs != nil {
-		there, err = c.isThere(v, true)
+		there, err = c.isThere(v)
 	} else {
 		there, err = c.isInside(v)
 	}

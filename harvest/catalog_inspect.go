@@ -180,7 +180,8 @@ func (in *inspection) born(n uint32, rec *Record) {
 	_, err = in.follow(&ref, &item)
 	in.must(err, "born %d", rec.Born)
 	if ref.n != n || ref.seq(&in.head) != rec.Seq || ref.deleted == rec.Live() || !reflect.DeepEqual(item, rec.Item) {
-		in.fault("record %q of source %d: %+v; by born %d it is of source %d, deleted %v: %+v", id, n, rec.Item, rec.Born, ref.n, ref.deleted, item)
+		in.fault("record %q of source %d: %+v; by born %d it is of source %d, deleted %v: %+v",
+			id, n, rec.Item, rec.Born, ref.n, ref.deleted, item)
 	}
 	var want recordPrint
 	if brief := rec.brief(); rec.Live() {
@@ -201,7 +202,8 @@ func (in *inspection) sources() {
 			in.fault("source %d is %q and %q", src.n, p.key[1:], name)
 		}
 		if src.live != in.live[src.n] || src.records != in.all[src.n] {
-			in.fault("source %q: %d records, %d of them live, counted %d and %d", name, src.records, src.live, in.all[src.n], in.live[src.n])
+			in.fault("source %q: %d records, %d of them live, counted %d and %d",
+				name, src.records, src.live, in.all[src.n], in.live[src.n])
 		}
 		if src.greatest != in.greatest[src.n] {
 			in.fault("source %q: the greatest id is %q, in the records %q", name, src.greatest, in.greatest[src.n])

@@ -336,7 +336,8 @@ func (w *writer) rewritePage(page []pair) error {
 
 // updatePages calls fn with the pairs from <= key < to, in pages of at most size, one or
 // more in each Update, and returns the number of pairs.
-func (s *Catalog) updatePages(ctx context.Context, from, to key, size int, fn func(w *writer, page []pair) error) (n int, err error) {
+func (s *Catalog) updatePages(ctx context.Context, from, to key, size int,
+	fn func(w *writer, page []pair) error) (n int, err error) {
 	for pace := (pace{s: s}); from != nil; {
 		var done int
 		var next key

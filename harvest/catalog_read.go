@@ -140,12 +140,16 @@ func (s *Catalog) Checkpoint(ctx context.Context, source string) (c Checkpoint, 
 
 // lookup returns the records of ids, in their order; the zero Record for an unknown one.
 func (s *Catalog) lookup(ctx context.Context, source string, ids []string) ([]Record, error) {
-	return lookup(ctx, s, recordKey, source, ids, func(r *reader, id string, v *stored) (Record, error) { return r.record(v, source, id) })
+	return lookup(ctx, s, recordKey, source, ids, func(r *reader, id string, v *stored) (Record, error) {
+		return r.record(v, source, id)
+	})
 }
 
 // Get implements [websync.Catalog].
 func (s *Catalog) Get(ctx context.Context, source string, ids []string) ([]websync.Item, error) {
-	return lookup(ctx, s, recordKey, source, ids, func(r *reader, id string, v *stored) (websync.Item, error) { return r.item(v, source, id) })
+	return lookup(ctx, s, recordKey, source, ids, func(r *reader, id string, v *stored) (websync.Item, error) {
+		return r.item(v, source, id)
+	})
 }
 
 // lookupTasks returns the tasks of ids, of every kind, in their order; the zero Task for
@@ -184,7 +188,8 @@ func (src *source) addIDs(kind byte, ids []string, add func(key)) {
 }
 
 // lookupIn is lookup in a source.
-func lookupIn[T any](r *reader, kind byte, src *source, ids []string, found []T, decode func(r *reader, id string, v *stored) (T, error)) error {
+func lookupIn[T any](r *reader, kind byte, src *source, ids []string, found []T,
+	decode func(r *reader, id string, v *stored) (T, error)) error {
 	err := r.prefetchStored(func(add func(key)) { src.addIDs(kind, ids, add) }, addEntry)
 	if err != nil {
 		return err
@@ -384,7 +389,9 @@ func (s *Catalog) due(ctx context.Context, source string, now time.Time, n int) 
 			return err
 		}
 		tasks = make([]Task, len(ids))
-		return lookupIn(r, taskKey, &src, ids, tasks, func(_ *reader, _ string, v *stored) (Task, error) { return v.task(source) })
+		return lookupIn(r, taskKey, &src, ids, tasks, func(_ *reader, _ string, v *stored) (Task, error) {
+			return v.task(source)
+		})
 	}, newKey(sourceKey).text(source))
 	return tasks, err
 }
@@ -419,7 +426,8 @@ func (w *walk) add() *websync.Item {
 
 // walk yields the items of rng, page by page. read appends a page of the range that is
 // left, and returns the number up to which it has read.
-func (s *Catalog) walk(ctx context.Context, rng websync.Range, read func(*reader, *walk) (next websync.Seq, err error)) iter.Seq2[websync.Item, error] {
+func (s *Catalog) walk(ctx context.Context, rng websync.Range,
+	read func(*reader, *walk) (next websync.Seq, err error)) iter.Seq2[websync.Item, error] {
 	rng.Sources = slices.Clone(rng.Sources)
 	return func(yield func(websync.Item, error) bool) {
 		w := walk{rng: rng}

@@ -224,7 +224,9 @@ func (p *parser) version() {
 	case v == 0:
 		p.fail(ErrCorrupt)
 	case v < layoutVersion:
-		p.fail(fmt.Errorf("harvest: the Store has layout %d of an older version, this one reads layout %d: harvest again into an empty Store", v, layoutVersion))
+		const message = "harvest: the Store has layout %d of an older version, this one reads layout %d: " +
+			"harvest again into an empty Store"
+		p.fail(fmt.Errorf(message, v, layoutVersion))
 	}
 }
 

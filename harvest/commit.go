@@ -225,7 +225,7 @@ func (p *pipe) retire(ctx context.Context, s *slot) {
 	if s.state != slotStuck {
 		p.ledger.leave(s)
 	}
-	p.worker.note(s, true)
+	p.worker.noteCommitted(s)
 	if s.task != nil && s.task.Run == p.id {
 		p.report.outcome(OutcomeDeferred, -1)
 	}

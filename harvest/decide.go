@@ -186,7 +186,10 @@ func (r *run) complete(s *slot, next *Record) {
 	if !s.rec.Live() || s.aim.ev.Tag != "" || r.twoLists || !s.aim.isOf(s.rec) {
 		return
 	}
-	supplement(&next.Resource, &s.rec.Resource, sameBodies(s.rec.Bodies, next.Bodies))
+	supplement(&next.Resource, &s.rec.Resource)
+	if sameBodies(s.rec.Bodies, next.Bodies) {
+		supplementLink(&next.Resource.Content, &s.rec.Resource.Content)
+	}
 	if s.aim.ev.Resource.Modified != s.rec.Stated.Modified {
 		next.At, next.Resource.Modified = s.rec.At, s.rec.Resource.Modified
 		next.Stated.At, next.Stated.Modified = s.rec.Stated.At, s.rec.Stated.Modified
@@ -238,7 +241,9 @@ func (r *Record) publicTime() websync.Datetime { return cmp.Or(r.At, r.Resource.
 // sameBodies reports whether two states have the same bytes under the same names and
 // types, kept or not.
 func sameBodies(a, b []websync.Body) bool {
-	return slices.EqualFunc(a, b, func(x, y websync.Body) bool { return sameBytes(x, y) && x.Key == y.Key && x.Link.Type == y.Link.Type })
+	return slices.EqualFunc(a, b, func(x, y websync.Body) bool {
+		return sameBytes(x, y) && x.Key == y.Key && x.Link.Type == y.Link.Type
+	})
 }
 
 // sameBytes reports whether two bodies have the same name and the same bytes.
@@ -268,7 +273,10 @@ func decideDelete(ev *Event, rec *Record) decision {
 // and no bodies. If the time of the deletion is not stated, Stated.Modified is the last
 // time that was.
 func tombstone(rec *Record, at websync.Datetime) Record {
-	t := Record{Item: websync.Item{Kind: websync.Deleted, At: at, Resource: rec.Resource}, Stated: Stated{At: at, Modified: rec.Stated.Modified}}
+	t := Record{
+		Item:   websync.Item{Kind: websync.Deleted, At: at, Resource: rec.Resource},
+		Stated: Stated{At: at, Modified: rec.Stated.Modified},
+	}
 	t.Resource.Modified = rec.Stated.Modified
 	if last := rec.Stated.time(); at.IsZero() && (t.Resource.Modified.IsZero() || last.After(t.Resource.Modified)) {
 		t.Stated.Modified = last

@@ -127,8 +127,8 @@ func (p *pipe) foresee(s *slot) {
 // foreseen returns the change that a get leads to, as far as it is known.
 func (p *pipe) foreseen(s *slot) *change {
 	change := p.putOf(s)
-	content := websync.Body{Name: websync.ContentName, Link: s.aim.ev.Resource.Content, Key: websync.Digest{Algorithm: keyAlgorithm}}
-	change.Record.Bodies = []websync.Body{content}
+	unknown := websync.Digest{Algorithm: keyAlgorithm}
+	change.Record.Bodies = []websync.Body{{Name: websync.ContentName, Link: s.aim.ev.Resource.Content, Key: unknown}}
 	return change
 }
 
@@ -211,6 +211,7 @@ func (p *pipe) auditBody(ctx context.Context, b websync.Body) error {
 		return err
 	}
 	defer r.Close()
-	_, err = io.Copy(io.Discard, websync.Link{Href: b.Link.Href, Length: b.Link.Length, Digests: websync.Digests{b.Key}}.Verify(r))
+	kept := websync.Link{Href: b.Link.Href, Length: b.Link.Length, Digests: websync.Digests{b.Key}}
+	_, err = io.Copy(io.Discard, kept.Verify(r))
 	return err
 }

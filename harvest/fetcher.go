@@ -108,7 +108,8 @@ type LeftAloneError struct {
 }
 
 func (e *LeftAloneError) Error() string {
-	text := fmt.Sprintf("%s refused %d requests in a row, the last with status %d, and is left alone until the next run", e.Host, e.Refusals, e.Status)
+	const message = "%s refused %d requests in a row, the last with status %d, and is left alone until the next run"
+	text := fmt.Sprintf(message, e.Host, e.Refusals, e.Status)
 	if !e.RetryAt.IsZero() {
 		text += ", not before " + e.RetryAt.UTC().Format(time.RFC3339)
 	}

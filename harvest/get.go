@@ -19,7 +19,7 @@ func (p *pipe) get(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		err := p.obtainBodies(ctx, s)
-		p.worker.note(s, false)
+		p.worker.noteGot(s)
 		if err == nil {
 			err = p.pass(ctx, s)
 		}
@@ -106,7 +106,8 @@ func (p *pipe) fail(ctx context.Context, s *slot, needsCame bool, err error) err
 		return nil
 	}
 	if alone, ok := errors.AsType[*LeftAloneError](err); ok {
-		p.noteAlone(alone, false)
+		p.report.leftAlone(alone)
+		p.alone.Store(alone.Host, alone)
 		p.aloneInRow.Add(1)
 		p.leave(s, err)
 		return nil

@@ -106,7 +106,8 @@ func (w *sweeper) doubt(gone int64, memory guardMemory) (rule, why string) {
 	for _, n := range memory.Live {
 		peak = max(peak, n)
 	}
-	left := live - gone + w.snap.table.fresh
+	left := live - gone + w.snap.table.unknown
+	all := gone + w.deletes.Load() // in this run
 	switch {
 	case !w.report.readAll():
 		return "skipped", fmt.Sprintf("%d entries of the listing could not be read", w.report.Skipped)
@@ -117,10 +118,10 @@ func (w *sweeper) doubt(gone int64, memory guardMemory) (rule, why string) {
 	case share > 0 && gone == live && live <= few:
 		return "share", fmt.Sprintf("%d of %d records would be deleted: all", gone, live)
 	case w.tooMany(peak-left, peak):
-		return "share", fmt.Sprintf("%d records would be left of %d within %d complete listings, which takes away more than a share of %g",
-			left, peak, len(memory.Live)+1, share)
-	case w.h.MaxDeletes > 0 && gone+w.deletes.Load() > int64(w.h.MaxDeletes):
-		return "number", fmt.Sprintf("%d records would be deleted in this run, more than %d", gone+w.deletes.Load(), w.h.MaxDeletes)
+		const message = "%d records would be left of %d within %d complete listings, which takes away more than a share of %g"
+		return "share", fmt.Sprintf(message, left, peak, len(memory.Live)+1, share)
+	case w.h.MaxDeletes > 0 && all > int64(w.h.MaxDeletes):
+		return "number", fmt.Sprintf("%d records would be deleted in this run, more than %d", all, w.h.MaxDeletes)
 	}
 	return "", ""
 }
@@ -137,7 +138,8 @@ func (p *pipe) withholdDelete(s *slot) {
 	if !again && p.mayDelete() {
 		return
 	}
-	why := &GuardError{"number", fmt.Sprintf("the source states more than %d deletions; only Approve carries out the others", p.h.MaxDeletes)}
+	const message = "the source states more than %d deletions; only Approve carries out the others"
+	why := &GuardError{"number", fmt.Sprintf(message, p.h.MaxDeletes)}
 	p.withhold(why)
 	s.decision = decision{outcome: OutcomeWithheld, todo: p.withheldTask(s.rec, s.ev.time(), why)}
 }

@@ -146,15 +146,16 @@ func (h *Harvester) ttl() time.Duration {
 }
 
 // claimed calls f while it holds a claim, and the hooks Begin and End.
-func (h *Harvester) claimed(ctx context.Context, src Source, claim claimFunc, f func(context.Context, *run) error) (*Report, error) {
-	r, err := newRun(h, src)
-	if err != nil {
+func (h *Harvester) claimed(ctx context.Context, src Source, claim claimFunc, f runFunc) (*Report, error) {
+	r := newRun(h, src)
+	if err := r.check(); err != nil {
 		return r.report, err
 	}
+	r.setUp()
 	if r.hooks.Begin != nil {
 		ctx = r.hooks.Begin(ctx, r.key)
 	}
-	err = r.named(errPanic) // unless do returns
+	err := r.named(errPanic) // unless do returns
 	defer func() {
 		r.report.Ended = time.Now().UTC()
 		if r.hooks.End != nil {
@@ -167,7 +168,7 @@ func (h *Harvester) claimed(ctx context.Context, src Source, claim claimFunc, f 
 
 // do calls f while it holds a claim. If f panics, as a hook may, the panic goes on after
 // the claim is released.
-func (r *run) do(ctx context.Context, claim claimFunc, f func(context.Context, *run) error) error {
+func (r *run) do(ctx context.Context, claim claimFunc, f runFunc) error {
 	ctx, err := r.begin(ctx, claim)
 	if err != nil {
 		return err
@@ -190,6 +191,9 @@ func (r *run) named(err error) error {
 
 // A claimFunc makes the claim that a run commits under.
 type claimFunc func(*run, context.Context) (*claim, error)
+
+// A runFunc is what a run does under its claim.
+type runFunc func(context.Context, *run) error
 
 // endTime is how long a cancelled run has to store what it has got and to release what it
 // holds, however many calls of the Store that takes.

@@ -11,16 +11,14 @@ import (
 // same moment, a description that states less is not a different one.
 func saysLess(r, known *websync.Resource) bool {
 	c := *r
-	return supplement(&c, known, true)
+	return all(supplement(&c, known), supplementLink(&c.Content, &known.Content))
 }
 
-// supplement fills the empty fields of r from a known description of the same moment, and
-// reports whether the descriptions are equal then. It leaves the content alone unless the
-// bytes are the same.
-func supplement(r, known *websync.Resource, sameBytes bool) bool {
+// supplement fills the empty fields of r, but for the content, from a known description
+// of the same moment, and reports whether they are equal then.
+func supplement(r, known *websync.Resource) bool {
 	return all(fillEmpty(&r.Title, known.Title), fillEmpty(&r.Summary, known.Summary), fillEmpty(&r.Lang, known.Lang),
 		fillEmpty(&r.Published, known.Published),
-		sameBytes && supplementLink(&r.Content, &known.Content),
 		fillSlice(&r.Authors, known.Authors, slices.Equal),
 		fillSlice(&r.Links, known.Links, linksSayLess),
 		fillSlice(&r.Elements, known.Elements, slices.Equal),
@@ -29,7 +27,8 @@ func supplement(r, known *websync.Resource, sameBytes bool) bool {
 
 // supplementLink does the same for two links to one URL.
 func supplementLink(l, known *websync.Link) bool {
-	return l.Href == known.Href && all(fillEmpty(&l.Rel, known.Rel), fillEmpty(&l.Type, known.Type), fillEmpty(&l.Lang, known.Lang),
+	return l.Href == known.Href && all(
+		fillEmpty(&l.Rel, known.Rel), fillEmpty(&l.Type, known.Type), fillEmpty(&l.Lang, known.Lang),
 		fillEmpty(&l.Title, known.Title), fillEmpty(&l.Encoding, known.Encoding), fillEmpty(&l.Length, known.Length),
 		fillEmpty(&l.Modified, known.Modified), fillEmpty(&l.Priority, known.Priority),
 		fillSlice(&l.Attrs, known.Attrs, slices.Equal), fillDigests(l, known))

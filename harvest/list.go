@@ -131,13 +131,16 @@ func weight(r *websync.Resource) int {
 // newSlot returns a slot for an event of a Source. An event that breaks the contract
 // becomes a Problem.
 func newSlot(n int64, ev Event) *slot {
+	problem := func(format string, args ...any) Event {
+		return Event{Kind: Problem, Err: fmt.Errorf(format, args...)}
+	}
 	switch id := ev.Resource.ID; {
 	case ev.Kind > Problem:
-		ev = Event{Kind: Problem, Err: fmt.Errorf("the source yielded an %v", ev.Kind)}
+		ev = problem("the source yielded an %v", ev.Kind)
 	case (ev.Kind == Put || ev.Kind == Delete) && (id == "" || len(id) > MaxID):
-		ev = Event{Kind: Problem, Err: fmt.Errorf("an id of %d bytes (%.60q…): 1 to %d can be stored", len(id), websync.RedactURL(id), MaxID)}
+		ev = problem("an id of %d bytes (%.60q…): 1 to %d can be stored", len(id), websync.RedactURL(id), MaxID)
 	case ev.Kind == Put && len(ev.Hint) > maxHint:
-		ev = Event{Kind: Problem, Err: fmt.Errorf("the Hint of %.200q has %d bytes: at most %d can be stored", websync.RedactURL(id), len(ev.Hint), maxHint)}
+		ev = problem("the Hint of %.200q has %d bytes: at most %d can be stored", websync.RedactURL(id), len(ev.Hint), maxHint)
 	case ev.Kind == Problem && ev.Err == nil:
 		ev.Err = errors.New("a problem that the source does not name")
 	}

@@ -96,7 +96,8 @@ func (p *pipe) noteEntry(s *slot) {
 		return
 	}
 	if snap.latest.IsZero() {
-		p.momentFinding(snap, fmt.Sprintf("the listing describes the moment %s, and lists %q with the later time %s", snap.note.At, websync.RedactURL(s.id()), t))
+		const message = "the listing describes the moment %s, and lists %q with the later time %s"
+		p.momentFinding(snap, fmt.Sprintf(message, snap.note.At, websync.RedactURL(s.id()), t))
 	}
 	if snap.latest.IsZero() || t.After(snap.latest) {
 		snap.latest = t
@@ -117,7 +118,8 @@ func (p *pipe) conclude(end *Event) {
 	snap.noted = true
 	if !snap.before.At.IsZero() && snap.before.Sum != snap.note.Sum {
 		snap.note.Since = snap.before.Read
-		p.momentFinding(snap, fmt.Sprintf("the listing has changed since %s, and describes the same moment %s", snap.before.Read, snap.note.At))
+		const message = "the listing has changed since %s, and describes the same moment %s"
+		p.momentFinding(snap, fmt.Sprintf(message, snap.before.Read, snap.note.At))
 	}
 }
 

@@ -97,7 +97,8 @@ func (r *run) pipe(ctx context.Context, patience time.Duration, feed feedFunc) e
 
 func (r *run) newPipe(patience time.Duration) *pipe {
 	window := r.window()
-	p := &pipe{run: r, window: window, in: make(chan *slot, window), queue: newQueue(), finished: make(chan *slot, window+maxHeld)}
+	p := &pipe{run: r, window: window, queue: newQueue()}
+	p.in, p.finished = make(chan *slot, window), make(chan *slot, window+maxHeld)
 	p.planner = planner{flying: map[string]*slot{}, patience: patience, maxGets: max(1, window*3/4)}
 	if patience == deferAll {
 		p.maxGets = 0

@@ -231,9 +231,9 @@ func (p *pipe) prepare(s *slot) {
 // checkTime reports an event whose time lies in the future.
 func (p *pipe) checkTime(s *slot) {
 	if t := s.ev.time(); p.isFuture(t) {
-		message := fmt.Sprintf("%q is stated to have changed more than a day after %s, by the publisher's clock: its time is not used",
-			s.id(), p.clock().UTC().Format(time.RFC3339))
-		p.finding(ruleFuture.Finding(p.key, 0, 0, "", []byte(t.String()), message))
+		const message = "%q is stated to have changed more than a day after %s, by the publisher's clock: its time is not used"
+		text := fmt.Sprintf(message, s.id(), p.clock().UTC().Format(time.RFC3339))
+		p.finding(ruleFuture.Finding(p.key, 0, 0, "", []byte(t.String()), text))
 	}
 }
 

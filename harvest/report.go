@@ -269,7 +269,8 @@ const (
 	numOutcomes
 )
 
-var outcomes = [numOutcomes]string{"unchanged", "created", "updated", "deleted", "touched", "history", "deferred", "failed", "parked", "gone", "withheld"}
+var outcomes = [numOutcomes]string{"unchanged", "created", "updated", "deleted", "touched", "history",
+	"deferred", "failed", "parked", "gone", "withheld"}
 
 // String returns the outcome as a lower-case word.
 func (o Outcome) String() string {

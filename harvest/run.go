@@ -67,44 +67,51 @@ type run struct {
 	caught atomic.Pointer[survive.Rethrown]
 }
 
-// newRun returns a run over src. An error says what is missing or wrong in the settings;
-// the run has a report nevertheless.
-func newRun(h *Harvester, src Source) (*run, error) {
+// newRun returns a run over src that has a report, and begins with check and setUp.
+func newRun(h *Harvester, src Source) *run {
 	r := &run{h: h, catalog: h.Catalog, src: src, id: newBatch("").ID, dry: h.dry, log: h.Log}
-	r.report = &Report{Started: time.Now().UTC(), AcceptSkipped: h.AcceptSkipped, Dry: h.dry != nil, Requests: map[int]int64{}, Problems: []Failure{},
-		Failures: []Failure{}}
+	r.report = &Report{Started: time.Now().UTC(), AcceptSkipped: h.AcceptSkipped, Dry: h.dry != nil,
+		Requests: map[int]int64{}, Problems: []Failure{}, Failures: []Failure{}}
+	return r
+}
+
+// check returns what is missing or wrong in the settings.
+func (r *run) check() error {
 	switch {
-	case h.Catalog == nil:
-		return r, errors.New("harvest: Harvester.Catalog is nil")
-	case src == nil:
-		return r, errors.New("harvest: the Source is nil")
+	case r.catalog == nil:
+		return errors.New("harvest: Harvester.Catalog is nil")
+	case r.src == nil:
+		return errors.New("harvest: the Source is nil")
 	}
-	if c, ok := src.(interface{ Check() error }); ok {
+	if c, ok := r.src.(interface{ Check() error }); ok {
 		if err := c.Check(); err != nil {
-			return r, err
+			return err
 		}
 	}
-	switch {
-	case src.Key() == "":
-		return r, fmt.Errorf("harvest: the Key of the Source, a %T, is empty", src)
+	if r.src.Key() == "" {
+		return fmt.Errorf("harvest: the Key of the Source, a %T, is empty", r.src)
 	}
-	r.key = src.Key()
+	return nil
+}
+
+// setUp sets what the run takes from settings that are right.
+func (r *run) setUp() {
+	r.key = r.src.Key()
 	r.report.Source = r.key
-	r.getter, _ = src.(Getter)
-	if h.Hooks != nil {
-		r.hooks = *h.Hooks
+	r.getter, _ = r.src.(Getter)
+	if r.h.Hooks != nil {
+		r.hooks = *r.h.Hooks
 	}
 	if r.log == nil {
 		r.log = slog.New(slog.DiscardHandler)
 	}
-	r.root = rootOf(src)
-	if l, ok := src.(interface{ TwoLists() bool }); ok {
+	r.root = rootOf(r.src)
+	if l, ok := r.src.(interface{ TwoLists() bool }); ok {
 		r.twoLists = l.TwoLists()
 	}
 	r.lists = &counted{run: r, list: true}
 	r.bodies = &counted{run: r}
 	r.commits = &committer{run: r}
-	return r, nil
 }
 
 // clock returns the time by the publisher's clock: the latest Date of the answers with
@@ -302,9 +309,21 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	if err == nil && c.list {
 		c.run.noteDate(resp)
 	}
-	c.run.noteAlone(err, c.list)
+	c.noteAlone(err)
 	c.watch(ctx, req, resp, status, began, err)
 	return resp, err
+}
+
+// noteAlone reports the host if err is that of one which the run leaves alone.
+func (c *counted) noteAlone(err error) {
+	alone, ok := errors.AsType[*LeftAloneError](err)
+	if !ok {
+		return
+	}
+	c.run.report.leftAlone(alone)
+	if !c.list {
+		c.run.alone.Store(alone.Host, alone)
+	}
 }
 
 // breach returns how an answer without an error breaks the contract of a Fetcher; "" if

@@ -21,10 +21,11 @@ type seenTable struct {
 	key    printKey // of the Store
 	seed   maphash.Seed
 	slots  []seenSlot
-	count  int   // records
-	listed int   // records that were listed
-	fresh  int64 // listed ids that are not in the table, with repetitions
-	whole  bool  // the source has no records besides: no tombstones
+	count  int  // records
+	listed int  // records that were listed
+	whole  bool // the source has no records besides: no tombstones
+	// unknown counts the listed ids that are not in the table, with repetitions.
+	unknown int64
 
 	// others marks the hashes of listed ids that are not in the table
 	others []uint64
@@ -105,7 +106,7 @@ func (t *seenTable) add(id uint64, state uint32) bool {
 func (t *seenTable) see(h uint64, state uint32) (same, again, unknown bool) {
 	s, _ := t.find(h)
 	if *s == 0 {
-		t.fresh++
+		t.unknown++
 		return false, false, t.note(h) && t.whole
 	}
 	again = *s&seenBit != 0

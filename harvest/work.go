@@ -85,7 +85,9 @@ type worker struct {
 
 func newWorker(r *run, number int) *worker {
 	few := min(4*r.concurrency(), r.window())
-	return &worker{run: r, number: number, limit: few, inHand: map[uint64]bool{}, left: map[uint64]bool{}, changed: make(chan struct{}, 1)}
+	w := &worker{run: r, number: number, limit: few, changed: make(chan struct{}, 1)}
+	w.inHand, w.left = map[uint64]bool{}, map[uint64]bool{}
+	return w
 }
 
 // claimWork claims the first number that no other worker of the source holds.
@@ -334,21 +336,33 @@ func (w *worker) isIdle() bool {
 	return len(w.inHand) == 0
 }
 
-// note notes that the bodies of a slot were obtained or, if it is committed, that its
-// task is no longer in hand.
-func (w *worker) note(s *slot, committed bool) {
+// noteGot notes that the bodies of a slot were obtained.
+func (w *worker) noteGot(s *slot) {
+	w.note(s, func(hash uint64) {
+		if w.inHand[hash] {
+			w.inHand[hash] = false
+			w.open--
+		}
+	})
+}
+
+// noteCommitted notes that the task of a slot is no longer in hand.
+func (w *worker) noteCommitted(s *slot) {
+	w.note(s, func(hash uint64) {
+		if w.inHand[hash] {
+			w.open--
+		}
+		delete(w.inHand, hash)
+	})
+}
+
+// note calls change, which changes what is in hand, with the taskHash of a slot.
+func (w *worker) note(s *slot, change func(hash uint64)) {
 	if w == nil || s.task == nil {
 		return
 	}
-	hash := taskHash(s.id())
 	w.mu.Lock()
-	if w.inHand[hash] {
-		w.inHand[hash] = false
-		w.open--
-	}
-	if committed {
-		delete(w.inHand, hash)
-	}
+	change(taskHash(s.id()))
 	w.mu.Unlock()
 	select {
 	case w.changed <- struct{}{}:
