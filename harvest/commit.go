@@ -9,125 +9,15 @@ import (
 	"time"
 )
 
-// The limits of one Commit.
 const (
-	commitSlots = 512
-	commitBytes = 4 << 20     // of bodies and descriptions, about
-	commitAge   = time.Second // how long a finished slot waits for others
+	verdictNew       verdict = iota // a state that is not held
+	verdictHistory                  // an earlier state than the latest one that is known
+	verdictHeld                     // the state that is held
+	verdictConfirmed                // a later change, which leaves the state that is held as it is
+	verdictDeleted                  // the resource is gone
+	verdictTask                     // the state that the task of its id is to get
+	verdictDue                      // what its own task is to get: it was judged when that was stored
 )
-
-// committer applies batches under the run's claim.
-type committer struct {
-	run     *run
-	mu      sync.Mutex
-	claim   *claim
-	unsaved map[string][]byte // values, those of the Fetcher too, that no Commit has stored yet
-	lost    error             // of the first Commit that the Store failed to apply
-}
-
-func (c *committer) renew(ctx context.Context) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.run.catalog.renew(ctx, c.claim)
-}
-
-// try makes up to three attempts to commit a batch: the Store does not apply it twice if
-// only its answer was lost. It notes the first error.
-func (c *committer) try(ctx context.Context, b *batch) (conflicts []string, err error) {
-	for try := 1; ; try++ {
-		conflicts, err = c.run.catalog.commit(ctx, c.claim, b)
-		if err == nil {
-			return conflicts, nil
-		}
-		final := errors.Is(err, ErrFenced) || errors.Is(err, errBatch) || errors.Is(err, errNoBody)
-		if final || try == 3 || ctx.Err() != nil {
-			break
-		}
-		time.Sleep(time.Duration(try) * 100 * time.Millisecond)
-	}
-	err = &StoreError{err}
-	cancelled := aborted(ctx, err) && c.run.ending.Err() == nil
-	if c.lost == nil && !cancelled && !errors.Is(err, ErrFenced) {
-		c.lost = err
-	}
-	return nil, err
-}
-
-// apply commits a batch with the values that are not saved yet. If there are conflicts,
-// it commits nothing.
-func (c *committer) apply(ctx context.Context, b *batch) (conflicts []string, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.collect() {
-		if b.State == nil {
-			b.State = map[string][]byte{}
-		}
-		maps.Copy(b.State, c.unsaved)
-	}
-	if len(b.Tasks) > 0 {
-		c.run.hasTasks.Store(true)
-	}
-	began := time.Now()
-	if conflicts, err = c.try(ctx, b); err != nil || len(conflicts) > 0 {
-		return conflicts, err
-	}
-	c.unsaved = nil
-	if f := c.run.hooks.Commit; f != nil {
-		f(ctx, CommitInfo{Source: b.Source, Puts: len(b.Puts), Touches: len(b.Touches), Tasks: len(b.Tasks), Done: len(b.Done),
-			Checkpoint: b.Checkpoint != nil, Duration: time.Since(began)})
-	}
-	return nil, nil
-}
-
-// keep stores a value of the State with the next Commit.
-func (c *committer) keep(key string, value any) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.unsaved == nil {
-		c.unsaved = map[string][]byte{}
-	}
-	c.unsaved[key], _ = json.Marshal(value) // strings
-}
-
-// collect takes the values that the Fetcher wants stored, and reports whether there are
-// any.
-func (c *committer) collect() bool {
-	if k, ok := c.run.h.Fetcher.(interface{ Unsaved() map[string][]byte }); ok {
-		if c.unsaved == nil {
-			c.unsaved = map[string][]byte{}
-		}
-		maps.Copy(c.unsaved, k.Unsaved())
-	}
-	return len(c.unsaved) > 0
-}
-
-// applyRest commits a batch without the changes that conflict, whose records another
-// process has changed. It returns the puts that were applied.
-func (c *committer) applyRest(ctx context.Context, b *batch) (applied []change, err error) {
-	for !b.empty() {
-		conflicts, err := c.apply(ctx, b)
-		if err != nil {
-			return nil, err
-		}
-		if len(conflicts) == 0 {
-			break
-		}
-		b.without(conflicts)
-	}
-	return b.Puts, nil
-}
-
-// saveState commits the values that the Fetcher wants stored, if there are any.
-func (c *committer) saveState(ctx context.Context) error {
-	if !c.collect() {
-		return nil
-	}
-	_, err := c.apply(ctx, newBatch(c.run.key))
-	if errors.Is(err, ErrFenced) {
-		return nil // the values are advisory, and another process has the claim
-	}
-	return err
-}
 
 // commit is the fourth stage: it collects finished slots and commits them together with
 // the checkpoint that they cover.
@@ -136,17 +26,16 @@ func (p *pipe) commit(context.Context) error {
 	var c collection
 	tick := time.NewTicker(commitAge)
 	defer tick.Stop()
-	for {
-		due := false
+	for open := true; open; {
+		due := true
+		var s *slot
 		select {
-		case s, ok := <-p.finished:
-			if !ok {
-				return p.flush(ctx, &c)
+		case s, open = <-p.finished:
+			if open {
+				c.add(s)
+				due = c.full() || p.idle()
 			}
-			c.add(s)
-			due = c.full() || p.idle()
 		case <-tick.C:
-			due = true
 		}
 		if due {
 			if err := p.flush(ctx, &c); err != nil {
@@ -154,6 +43,7 @@ func (p *pipe) commit(context.Context) error {
 			}
 		}
 	}
+	return nil
 }
 
 // idle reports whether no other slot is about to be finished.
@@ -220,42 +110,6 @@ func (p *pipe) flush(ctx context.Context, c *collection) error {
 	return nil
 }
 
-// retire reports a slot that is committed.
-func (p *pipe) retire(ctx context.Context, s *slot) {
-	if s.state != slotStuck {
-		p.ledger.leave(s)
-	}
-	p.worker.noteCommitted(s)
-	if s.task != nil && s.task.Run == p.id {
-		p.report.outcome(OutcomeDeferred, -1)
-	}
-	p.outcomeOf(ctx, s)
-	if s.todo != nil && s.err != nil {
-		p.report.failure(Failure{Source: p.key, ID: s.id(), URL: urlOf(s.err, s.aim.ev.Resource.Content.Href),
-			Attempt: s.todo.Attempts, Next: s.todo.Due, Error: s.err.Error()})
-	}
-}
-
-// split separates the slots whose changes conflict, and discards their bodies.
-func split(slots []*slot, ids []string) (kept, out []*slot) {
-	is := make(map[string]bool, len(ids))
-	for _, id := range ids {
-		is[id] = true
-	}
-	for _, s := range slots {
-		if s.change == nil || !is[s.id()] {
-			kept = append(kept, s)
-			continue
-		}
-		for _, w := range s.bodies {
-			w.Discard()
-		}
-		s.batched = false
-		out = append(out, s)
-	}
-	return kept, out
-}
-
 // batch returns the batch that applies slots.
 func (p *pipe) batch(slots []*slot) *batch {
 	b := newBatch(p.key)
@@ -288,3 +142,186 @@ func (p *pipe) batch(slots []*slot) *batch {
 	}
 	return b
 }
+
+// split separates the slots whose changes conflict, and discards their bodies.
+func split(slots []*slot, ids []string) (kept, out []*slot) {
+	is := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		is[id] = true
+	}
+	for _, s := range slots {
+		if s.change == nil || !is[s.id()] {
+			kept = append(kept, s)
+			continue
+		}
+		for _, w := range s.bodies {
+			w.Discard()
+		}
+		s.batched = false
+		out = append(out, s)
+	}
+	return kept, out
+}
+
+// retire reports a slot that is committed.
+func (p *pipe) retire(ctx context.Context, s *slot) {
+	if s.state != slotStuck {
+		p.ledger.leave(s)
+	}
+	p.worker.noteCommitted(s)
+	if s.task != nil && s.task.Run == p.id {
+		p.report.outcome(OutcomeDeferred, -1)
+	}
+	p.outcomeOf(ctx, s)
+	if s.todo != nil && s.err != nil {
+		p.report.failure(Failure{Source: p.key, ID: s.id(), URL: urlOf(s.err, s.aim.ev.Resource.Content.Href),
+			Attempt: s.todo.Attempts, Next: s.todo.Due, Error: s.err.Error()})
+	}
+}
+
+// feedback has the slots that commit returns to plan.
+type feedback struct {
+	mu         sync.Mutex
+	committed  []*slot
+	conflicted []*slot // their records have changed since they were planned
+	wake       chan struct{}
+}
+
+func (f *feedback) put(committed, conflicted []*slot) {
+	f.mu.Lock()
+	f.committed = append(f.committed, committed...)
+	f.conflicted = append(f.conflicted, conflicted...)
+	f.mu.Unlock()
+	select {
+	case f.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (f *feedback) take() (committed, conflicted []*slot) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	committed, conflicted = f.committed, f.conflicted
+	f.committed, f.conflicted = nil, nil
+	return committed, conflicted
+}
+
+// committer applies batches under the run's claim.
+type committer struct {
+	run     *run
+	mu      sync.Mutex
+	claim   *claim
+	unsaved map[string][]byte // values, those of the Fetcher too, that no Commit has stored yet
+	lost    error             // of the first Commit that the Store failed to apply
+}
+
+// apply commits a batch with the values that are not saved yet. If there are conflicts,
+// it commits nothing.
+func (c *committer) apply(ctx context.Context, b *batch) (conflicts []string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.collect() {
+		if b.State == nil {
+			b.State = map[string][]byte{}
+		}
+		maps.Copy(b.State, c.unsaved)
+	}
+	if len(b.Tasks) > 0 {
+		c.run.hasTasks.Store(true)
+	}
+	began := time.Now()
+	if conflicts, err = c.try(ctx, b); err != nil || len(conflicts) > 0 {
+		return conflicts, err
+	}
+	c.unsaved = nil
+	if f := c.run.hooks.Commit; f != nil {
+		f(ctx, CommitInfo{Source: b.Source, Puts: len(b.Puts), Touches: len(b.Touches), Tasks: len(b.Tasks), Done: len(b.Done),
+			Checkpoint: b.Checkpoint != nil, Duration: time.Since(began)})
+	}
+	return nil, nil
+}
+
+// try makes up to three attempts to commit a batch: the Store does not apply it twice if
+// only its answer was lost. It notes the first error.
+func (c *committer) try(ctx context.Context, b *batch) (conflicts []string, err error) {
+	for try := 1; ; try++ {
+		conflicts, err = c.run.catalog.commit(ctx, c.claim, b)
+		if err == nil {
+			return conflicts, nil
+		}
+		final := errors.Is(err, ErrFenced) || errors.Is(err, errBatch) || errors.Is(err, errNoBody)
+		if final || try == 3 || ctx.Err() != nil {
+			break
+		}
+		time.Sleep(time.Duration(try) * 100 * time.Millisecond)
+	}
+	err = &StoreError{err}
+	cancelled := aborted(ctx, err) && c.run.ending.Err() == nil
+	if c.lost == nil && !cancelled && !errors.Is(err, ErrFenced) {
+		c.lost = err
+	}
+	return nil, err
+}
+
+// collect takes the values that the Fetcher wants stored, and reports whether there are
+// any.
+func (c *committer) collect() bool {
+	if k, ok := c.run.h.Fetcher.(interface{ Unsaved() map[string][]byte }); ok {
+		if c.unsaved == nil {
+			c.unsaved = map[string][]byte{}
+		}
+		maps.Copy(c.unsaved, k.Unsaved())
+	}
+	return len(c.unsaved) > 0
+}
+
+// keep stores a value of the State with the next Commit.
+func (c *committer) keep(key string, value any) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unsaved == nil {
+		c.unsaved = map[string][]byte{}
+	}
+	c.unsaved[key], _ = json.Marshal(value) // strings
+}
+
+// saveState commits the values that the Fetcher wants stored, if there are any.
+func (c *committer) saveState(ctx context.Context) error {
+	if !c.collect() {
+		return nil
+	}
+	_, err := c.apply(ctx, newBatch(c.run.key))
+	if errors.Is(err, ErrFenced) {
+		return nil // the values are advisory, and another process has the claim
+	}
+	return err
+}
+
+// applyRest commits a batch without the changes that conflict, whose records another
+// process has changed. It returns the puts that were applied.
+func (c *committer) applyRest(ctx context.Context, b *batch) (applied []change, err error) {
+	for !b.empty() {
+		conflicts, err := c.apply(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		if len(conflicts) == 0 {
+			break
+		}
+		b.without(conflicts)
+	}
+	return b.Puts, nil
+}
+
+func (c *committer) renew(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.run.catalog.renew(ctx, c.claim)
+}
+
+// The limits of one Commit.
+const (
+	commitSlots = 512
+	commitBytes = 4 << 20     // of bodies and descriptions, about
+	commitAge   = time.Second // how long a finished slot waits for others
+)

@@ -237,14 +237,6 @@ func (w *sweeper) doubtMissing(d *documentDoubts, missing map[uint64]documentNot
 	}
 }
 
-// noteBack notes the time of the record if the snapshot states an earlier one.
-func (p *pipe) noteBack(s *slot) {
-	t, was := p.timeOf(s), s.rec.Stated.time()
-	if s.listed && s.rec.Live() && !t.IsZero() && t.Before(was) && len(p.snap.back) < maxNotes {
-		p.snap.back[nanoseconds(was)] = true
-	}
-}
-
 // lost is what a snapshot takes away.
 type lost struct {
 	gone int64 // records that it omits

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/sorted"
 )
 
 // TestLedger compares the ledger with a list that remembers everything.
@@ -157,6 +158,24 @@ func TestSeenTableKnowsNewIDs(t *testing.T) {
 func TestSeenTableTakes12BytesARecord(t *testing.T) {
 	table := newSeenTable(printKey{1}, 1_000_000)
 	require.LessOrEqual(t, len(table.slots)*8, 12_000_000)
+}
+
+// What a dry run has written is forgotten, but not its claims and its State.
+func TestOverlayForgets(t *testing.T) {
+	w := writes{keys: sorted.New(), n: maxPlanned + 1}
+	kept, forgotten := [...]byte{claimKey, stateKey}, [...]byte{headKey, recordKey, logKey, taskKey, bodyKey}
+	for _, kind := range append(forgotten[:], kept[:]...) {
+		w.keys.Set(newKey(kind).text("key"), []byte{1})
+	}
+	left := w.forget([]byte("head"))
+	for _, kind := range kept {
+		require.NotNil(t, left.keys.Get(newKey(kind).text("key")), "kind %c", kind)
+	}
+	for _, kind := range forgotten {
+		require.Nil(t, left.keys.Get(newKey(kind).text("key")), "kind %c", kind)
+	}
+	require.Zero(t, left.n)
+	require.Equal(t, []byte("head"), left.head)
 }
 
 func TestBackoffGrows(t *testing.T) {

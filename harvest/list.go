@@ -103,9 +103,6 @@ func (r *run) walk(ctx context.Context, from Checkpoint, give func(*slot) error)
 	return nil
 }
 
-// maxHint is how long an Event.Hint may be, in bytes: tasks are stored by the million.
-const maxHint = 64 << 10
-
 // weight returns about how many bytes of memory a description takes.
 func weight(r *websync.Resource) int {
 	const each = 256 // of a link, with its short strings
@@ -127,6 +124,9 @@ func weight(r *websync.Resource) int {
 	}
 	return n
 }
+
+// maxHint is how long an Event.Hint may be, in bytes: tasks are stored by the million.
+const maxHint = 64 << 10
 
 // newSlot returns a slot for an event of a Source. An event that breaks the contract
 // becomes a Problem.
@@ -150,6 +150,26 @@ func newSlot(n int64, ev Event) *slot {
 		s.reached = make(chan struct{})
 	}
 	return s
+}
+
+// give hands a slot to plan. After a Mark it waits until everything before it is
+// finished.
+func (p *pipe) give(ctx context.Context, s *slot) error {
+	reached := s.reached
+	select {
+	case p.in <- s:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if reached == nil {
+		return nil
+	}
+	select {
+	case <-reached:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // A sourceError ends a run: the source can't be read, or not further.

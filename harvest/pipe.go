@@ -25,33 +25,6 @@ type pipe struct {
 	feedback // from commit to plan
 }
 
-// feedback has the slots that commit returns to plan.
-type feedback struct {
-	mu         sync.Mutex
-	committed  []*slot
-	conflicted []*slot // their records have changed since they were planned
-	wake       chan struct{}
-}
-
-func (f *feedback) put(committed, conflicted []*slot) {
-	f.mu.Lock()
-	f.committed = append(f.committed, committed...)
-	f.conflicted = append(f.conflicted, conflicted...)
-	f.mu.Unlock()
-	select {
-	case f.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (f *feedback) take() (committed, conflicted []*slot) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	committed, conflicted = f.committed, f.conflicted
-	f.committed, f.conflicted = nil, nil
-	return committed, conflicted
-}
-
 // A feedFunc gives slots to a pipe, in the order of the listing.
 type feedFunc func(ctx context.Context, give func(*slot) error) error
 
@@ -113,26 +86,6 @@ func (r *run) concurrency() int {
 		return r.h.Concurrency
 	}
 	return 8
-}
-
-// give hands a slot to plan. After a Mark it waits until everything before it is
-// finished.
-func (p *pipe) give(ctx context.Context, s *slot) error {
-	reached := s.reached
-	select {
-	case p.in <- s:
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if reached == nil {
-		return nil
-	}
-	select {
-	case <-reached:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // aborted reports whether err only says that the run was stopped.

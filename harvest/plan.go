@@ -1,9 +1,12 @@
 package harvest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -110,24 +113,6 @@ func (p *pipe) proceed(ctx context.Context) error {
 	return nil
 }
 
-// endListing reports a snapshot that the source began and did not end.
-func (p *pipe) endListing() {
-	if p.snap != nil {
-		p.problem(errors.New("the source began a snapshot and did not end it"))
-		p.snap = nil
-	}
-}
-
-// room returns how many events plan may take. While listing waits for getting, these are
-// no more than the gets that may still be queued.
-func (p *pipe) room() int {
-	room := min(planBatch, p.window-p.inflight)
-	if p.patience != 0 {
-		room = min(room, p.maxGets-p.gets)
-	}
-	return room
-}
-
 // startWait returns when a wait began, and a timer that ends it when the patience is used
 // up. Both are zero if listing does not wait for getting.
 func (p *pipe) startWait(waiting bool) (began time.Time, timer <-chan time.Time) {
@@ -144,13 +129,14 @@ func (p *pipe) endWait(began time.Time) {
 	}
 }
 
-// withdraw stores the slots that wait for get as tasks.
-func (p *pipe) withdraw() {
-	for _, s := range p.queue.withdraw() {
-		p.getting.Add(-1)
-		p.postpone(s)
-		p.finished <- s
+// room returns how many events plan may take. While listing waits for getting, these are
+// no more than the gets that may still be queued.
+func (p *pipe) room() int {
+	room := min(planBatch, p.window-p.inflight)
+	if p.patience != 0 {
+		room = min(room, p.maxGets-p.gets)
 	}
+	return room
 }
 
 // gather plans a batch of events that begins with first. A control event ends the batch.
@@ -237,6 +223,31 @@ func (p *pipe) checkTime(s *slot) {
 	}
 }
 
+// describe sets what the run derives from the event of a put.
+func (r *run) describe(st *statement) {
+	st.hash = fingerprint(&st.ev.Resource, st.ev.Tag)
+	st.content = r.wantsContent(&st.ev)
+	st.twoLists = r.twoLists
+}
+
+// wantsContent returns what keepsContent returns of a record that has everything the
+// event states.
+func (r *run) wantsContent(ev *Event) bool {
+	return r.getter != nil || r.h.Bodies == SkipBodies || ev.hasContent()
+}
+
+// load loads the slots of a batch into the processor's cache, all of them at the same
+// time: one after the other each takes as long as hashing its id.
+func (t *seenTable) load(batch []*slot) {
+	for _, s := range batch {
+		s.tableHash = t.hash(s.id())
+	}
+	for _, s := range batch {
+		i, _ := bits.Mul64(s.tableHash, uint64(len(t.slots)))
+		t.loaded ^= t.slots[i]
+	}
+}
+
 // recognise reports whether the table of the snapshot shows that the event states nothing
 // new. It returns false for an id that is listed again, whose record may have changed.
 func (p *pipe) recognise(s *slot) bool {
@@ -257,10 +268,69 @@ func (p *pipe) recognise(s *slot) bool {
 	return same && !again && !p.h.Recheck && !p.dry.audits() && !p.samples(s)
 }
 
-// heldOf returns what is held with a record.
-func (r *run) heldOf(rec *Record) held {
-	b := rec.brief()
-	return held{rec: rec, content: r.keepsContent(b.contentMarks)}
+// noteEntry adds an entry of the snapshot to its note.
+func (p *pipe) noteEntry(s *slot) {
+	snap := p.snap
+	if snap.note.At.IsZero() || s.ev.Apart {
+		return
+	}
+	h := uint64(14695981039346656037) // FNV-1a
+	for i := range len(s.id()) {
+		h = (h ^ uint64(s.id()[i])) * 1099511628211
+	}
+	h = (h ^ s.statement.hash) * 1099511628211
+	modified := s.ev.Resource.Modified.UTC().Time()
+	h = (h ^ uint64(modified.Unix()) ^ uint64(modified.Nanosecond())<<32) * 1099511628211
+	snap.note.Sum += h ^ h>>32
+	t := p.timeOf(s)
+	if !t.After(snap.note.At) {
+		return
+	}
+	if snap.latest.IsZero() {
+		const message = "the listing describes the moment %s, and lists %q with the later time %s"
+		p.momentFinding(snap, fmt.Sprintf(message, snap.note.At, websync.RedactURL(s.id()), t))
+	}
+	if snap.latest.IsZero() || t.After(snap.latest) {
+		snap.latest = t
+	}
+}
+
+// timeOf returns the time of a slot's event; zero if it lies in the future.
+func (p *pipe) timeOf(s *slot) websync.Datetime { return p.past(s.ev.time()) }
+
+// state returns stateOf for the record that an event leads to; 0 if equal events do not
+// mean equal bytes.
+func (t *seenTable) state(st *statement) uint32 {
+	if !st.ev.isConclusive() {
+		return 0
+	}
+	return t.stateOf(t.key.state(st.hash, cmp.Or(st.ev.Listed, st.ev.Resource.Modified)), st.content)
+}
+
+// samples reports whether to ask for an entry of the snapshot although it seems
+// unchanged.
+func (p *pipe) samples(s *slot) bool {
+	c := p.snap.sample
+	if c == nil || p.h.Bodies == SkipBodies || s.ev.Open != nil || p.getter == nil && !s.ev.hasContent() {
+		return false
+	}
+	all, left := c.all.Load(), p.snap.table.count-p.snap.table.listed // without this one
+	chosen := c.need > 0 && rand.Int64N(int64(left)+1) < c.need
+	if !all && !chosen || p.spent() {
+		c.passed++
+		return false
+	}
+	s.sample = c
+	if chosen || c.before.isLost() {
+		s.sampled = sampledTypical
+	}
+	if chosen {
+		if rand.IntN(freshShare) == 0 {
+			s.sampled = sampledFresh
+		}
+		c.need--
+	}
+	return true
 }
 
 // lookup sets the records of slots and the tasks of their ids. A slot that comes from a
@@ -299,6 +369,30 @@ func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 	return nil
 }
 
+// heldOf returns what is held with a record.
+func (r *run) heldOf(rec *Record) held {
+	b := rec.brief()
+	return held{rec: rec, content: r.keepsContent(b.contentMarks)}
+}
+
+// keepsContent reports whether a live record with these marks has the content that this
+// run would keep. It is true for a Getter, which decides itself, and if the run skips
+// bodies.
+func (r *run) keepsContent(c contentMarks) bool {
+	if r.getter != nil || r.h.Bodies == SkipBodies {
+		return true
+	}
+	return c.HasContent && (c.KeepsContent || r.h.Bodies != KeepBodies)
+}
+
+// resume notes the checkpoint of a slot. It ignores one inside a snapshot or after a
+// Problem.
+func (p *pipe) resume(s *slot) {
+	if !s.ev.Resume.IsZero() && p.snap == nil && !p.broken {
+		p.ledger.resume(s.n, s.ev.Resume)
+	}
+}
+
 // admit decides about a slot. If another slot of its id is on its way, it waits for that.
 func (p *pipe) admit(ctx context.Context, s *slot) error {
 	if p.dry != nil {
@@ -324,11 +418,86 @@ func (p *pipe) admit(ctx context.Context, s *slot) error {
 	return nil
 }
 
-// resume notes the checkpoint of a slot. It ignores one inside a snapshot or after a
-// Problem.
-func (p *pipe) resume(s *slot) {
-	if !s.ev.Resume.IsZero() && p.snap == nil && !p.broken {
-		p.ledger.resume(s.n, s.ev.Resume)
+// releaseBefore decides about the slots of a log that were held back and have an earlier
+// time than s.
+func (p *pipe) releaseBefore(ctx context.Context, s *slot) {
+	for p.snap == nil && len(p.waiting) > 0 && p.timeOf(p.waiting[0]).Before(p.timeOf(s)) {
+		p.release(ctx)
+	}
+}
+
+// release decides about the slot that has been held back longest.
+func (p *pipe) release(ctx context.Context) {
+	s := p.waiting[0]
+	p.unhold(s, slotAlone)
+	p.dispatch(ctx, s)
+}
+
+// unhold removes a slot from those that are held back.
+func (p *pipe) unhold(s *slot, to slotState) {
+	i := slices.Index(p.waiting, s)
+	p.waiting = slices.Delete(p.waiting, i, i+1)
+	p.move(s, to)
+}
+
+// replace returns the slot that wins of two slots of one id: s, unless it yields to
+// first, which was held back.
+func (p *pipe) replace(first, s *slot) *slot {
+	p.unhold(first, slotPlanned)
+	s.listed = s.ev.Kind == Put && (s.listed || first.listed)
+	win, lost := s, first
+	if p.yieldsTo(s, first) {
+		win, lost = first, s
+	}
+	p.supersede(lost)
+	return win
+}
+
+// drain decides about all slots that are held back: the control event comes next, or the
+// end of the listing.
+func (p *pipe) drain(ctx context.Context) error {
+	if p.control != nil && p.control.ev.Kind == SnapshotEnd && p.snap != nil {
+		p.conclude(&p.control.ev)
+	}
+	for len(p.waiting) > 0 {
+		p.release(ctx)
+	}
+	return p.dry.commit(ctx, p)
+}
+
+// carryOut carries out an event that is neither a put nor a deletion. The caller makes
+// sure that nothing is in flight.
+func (p *pipe) carryOut(ctx context.Context, s *slot) error {
+	switch s.ev.Kind {
+	case SnapshotStart:
+		return p.startSnapshot(ctx, s)
+	case SnapshotEnd:
+		return p.endSnapshot(ctx, s)
+	case Problem:
+		p.broken = true
+		p.problem(s.ev.Err)
+	case Mark:
+		p.skip(s)
+		p.resume(s)
+		close(s.reached)
+	}
+	return nil
+}
+
+// endListing reports a snapshot that the source began and did not end.
+func (p *pipe) endListing() {
+	if p.snap != nil {
+		p.problem(errors.New("the source began a snapshot and did not end it"))
+		p.snap = nil
+	}
+}
+
+// withdraw stores the slots that wait for get as tasks.
+func (p *pipe) withdraw() {
+	for _, s := range p.queue.withdraw() {
+		p.getting.Add(-1)
+		p.postpone(s)
+		p.finished <- s
 	}
 }
 
@@ -365,247 +534,4 @@ func (p *pipe) takeBack(ctx context.Context) error {
 		p.dispatch(ctx, s)
 	}
 	return nil
-}
-
-// free removes a finished slot from those in flight.
-func (p *pipe) free(s *slot) {
-	p.move(s, slotFinished)
-	if p.flying[s.id()] == s {
-		delete(p.flying, s.id())
-	}
-}
-
-// lastOf returns the slot that wins among those that waited for one id: the last one
-// that does not yield to an earlier one. The others are history. A slot without
-// a time cannot be compared with a later one that has a time: it wins, and the rest goes
-// on waiting for it.
-func (p *pipe) lastOf(waited []*slot) *slot {
-	if len(waited) == 0 {
-		return nil
-	}
-	win := waited[0]
-	for i, s := range waited[1:] {
-		if p.timeOf(win).IsZero() && !p.timeOf(s).IsZero() {
-			win.later = waited[1+i:]
-			break
-		}
-		lost := win
-		if p.yieldsTo(s, win) {
-			lost = s
-		} else {
-			win = s
-		}
-		p.supersede(lost)
-	}
-	return win
-}
-
-// dispatch decides about a slot and hands it to the next stage.
-func (p *pipe) dispatch(ctx context.Context, s *slot) {
-	p.noteBack(s)
-	s.decision = p.decide(s)
-	p.noteTask(s)
-	if p.holdBack(ctx, s) {
-		return
-	}
-	p.withholdDelete(s)
-	if p.dry != nil {
-		p.foresee(s)
-	}
-	switch {
-	case s.get && p.dry == nil:
-		p.sendToGet(s)
-		return
-	case s.todo != nil:
-		p.finish(ctx, s)
-		return
-	case s.change == nil && s.task == nil && !p.endsTask(s):
-		p.ledger.leave(s)
-		p.free(s)
-		p.outcomeOf(ctx, s)
-		if next := p.lastOf(s.later); next != nil {
-			p.flying[s.id()] = next
-			next.held = s.held
-			p.dispatch(ctx, next)
-		}
-		return
-	}
-	s.done = p.ref(s)
-	p.finish(ctx, s)
-}
-
-// finish hands a slot to commit.
-func (p *pipe) finish(ctx context.Context, s *slot) {
-	if p.dry != nil {
-		p.dry.finish(ctx, p, s)
-		return
-	}
-	p.finished <- s
-}
-
-// noteTask notes that a task stays as it is. The snapshot does not end it later, since it
-// lists the id.
-func (p *pipe) noteTask(s *slot) {
-	if s.keepsTask && p.snap != nil {
-		p.snap.tasks[s.id()] = true
-	}
-}
-
-// timeOf returns the time of a slot's event; zero if it lies in the future.
-func (p *pipe) timeOf(s *slot) websync.Datetime { return p.past(s.ev.time()) }
-
-// outcomeOf reports what becomes of a slot.
-func (p *pipe) outcomeOf(ctx context.Context, s *slot) {
-	if p.dry != nil {
-		p.dry.done(ctx, p, s)
-	}
-	p.outcome(s.id(), s.outcome, s.err)
-}
-
-// endsTask reports whether an event that changes nothing ends the task of its id: the
-// source has taken back the change that the task was to get. Of two lists, the other one
-// says nothing about it.
-func (r *run) endsTask(s *slot) bool {
-	ends := s.outcome == OutcomeUnchanged && s.waiting != nil && !s.waiting.lags()
-	return ends && (!r.twoLists || s.waiting.Kind != TaskGet || s.waiting.At.IsZero() == s.aim.ev.At.IsZero())
-}
-
-// ref returns the task that ends with the slot; nil if the source has none.
-func (r *run) ref(s *slot) *taskRef {
-	switch {
-	case s.task != nil:
-		return &taskRef{ID: s.id(), N: s.task.N}
-	case !r.hasTasks.Load():
-		return nil
-	}
-	return &taskRef{ID: s.id()}
-}
-
-// sendToGet queues a slot for get. It stores the slot as a task if getting is too slow or
-// has ended, or if its host is left alone, unless bytes came with its event.
-func (p *pipe) sendToGet(s *slot) {
-	late := p.patience == 0 && p.gets >= p.maxGets || p.overdone()
-	alone := p.aloneOf(s)
-	switch {
-	case s.ev.Open != nil:
-	case s.task == nil && alone != nil:
-		p.leave(s, alone)
-		p.finished <- s
-		return
-	case late:
-		p.postpone(s)
-		p.finished <- s
-		return
-	}
-	p.move(s, slotQueued)
-	p.getting.Add(1)
-	p.queue.push(s)
-}
-
-// carryOut carries out an event that is neither a put nor a deletion. The caller makes
-// sure that nothing is in flight.
-func (p *pipe) carryOut(ctx context.Context, s *slot) error {
-	switch s.ev.Kind {
-	case SnapshotStart:
-		return p.startSnapshot(ctx, s)
-	case SnapshotEnd:
-		return p.endSnapshot(ctx, s)
-	case Problem:
-		p.broken = true
-		p.problem(s.ev.Err)
-	case Mark:
-		p.skip(s)
-		p.resume(s)
-		close(s.reached)
-	}
-	return nil
-}
-
-// maxHeld limits how many slots are held back at once. If there are more, the oldest one
-// is decided as if it were the last of its id.
-const maxHeld = 1024
-
-// holdBack reports whether a slot has to wait for later events of its id, and holds it
-// back then. It has to wait if it differs from the known state and its time is not later:
-// the source may still state the known state, in a snapshot that lists an id twice or in
-// a log that repeats an instant. Then the latest time wins, and of equal times the last.
-func (p *pipe) holdBack(ctx context.Context, s *slot) bool {
-	statesNothing := s.outcome == OutcomeUnchanged && s.change == nil && !s.get
-	if s.task != nil || s.state == slotAlone || s.ask || statesNothing || s.restates(s.rec) {
-		return false
-	}
-	known := p.past(s.held.time())
-	waits := s.rec.Known() && !p.timeOf(s).After(known)
-	if !s.listed {
-		waits = s.outcome != OutcomeHistory && p.timeOf(s).Overlaps(known)
-	}
-	if !waits {
-		return false
-	}
-	if len(p.waiting) == maxHeld {
-		p.release(ctx)
-	}
-	p.move(s, slotHeld)
-	p.waiting = append(p.waiting, s)
-	return true
-}
-
-// release decides about the slot that has been held back longest.
-func (p *pipe) release(ctx context.Context) {
-	s := p.waiting[0]
-	p.unhold(s, slotAlone)
-	p.dispatch(ctx, s)
-}
-
-// unhold removes a slot from those that are held back.
-func (p *pipe) unhold(s *slot, to slotState) {
-	i := slices.Index(p.waiting, s)
-	p.waiting = slices.Delete(p.waiting, i, i+1)
-	p.move(s, to)
-}
-
-// releaseBefore decides about the slots of a log that were held back and have an earlier
-// time than s.
-func (p *pipe) releaseBefore(ctx context.Context, s *slot) {
-	for p.snap == nil && len(p.waiting) > 0 && p.timeOf(p.waiting[0]).Before(p.timeOf(s)) {
-		p.release(ctx)
-	}
-}
-
-// drain decides about all slots that are held back: the control event comes next, or the
-// end of the listing.
-func (p *pipe) drain(ctx context.Context) error {
-	if p.control != nil && p.control.ev.Kind == SnapshotEnd && p.snap != nil {
-		p.conclude(&p.control.ev)
-	}
-	for len(p.waiting) > 0 {
-		p.release(ctx)
-	}
-	return p.dry.commit(ctx, p)
-}
-
-// yieldsTo reports whether a slot is history because of an earlier one of its id: its
-// time is before that of the other, and orders them.
-func (p *pipe) yieldsTo(s, earlier *slot) bool {
-	return !(s.ev.isCurrent() && earlier.ev.Kind == Put) && p.timeOf(s).Before(p.timeOf(earlier))
-}
-
-// replace returns the slot that wins of two slots of one id: s, unless it yields to
-// first, which was held back.
-func (p *pipe) replace(first, s *slot) *slot {
-	p.unhold(first, slotPlanned)
-	s.listed = s.ev.Kind == Put && (s.listed || first.listed)
-	win, lost := s, first
-	if p.yieldsTo(s, first) {
-		win, lost = first, s
-	}
-	p.supersede(lost)
-	return win
-}
-
-// supersede finishes a slot as history: another slot of its id wins.
-func (p *pipe) supersede(s *slot) {
-	p.ledger.leave(s)
-	p.move(s, slotFinished)
-	p.outcome(s.id(), OutcomeHistory, nil)
 }

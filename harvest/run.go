@@ -17,8 +17,8 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// A run is one pass over one source. Its files follow the five stages: list.go, plan.go,
-// get.go, commit.go, sweep.go.
+// A run is one pass over one source. Its files follow the five stages: list.go; plan.go,
+// which decides by decide.go and judge.go; get.go; commit.go; sweep.go.
 type run struct {
 	h       *Harvester
 	catalog *Catalog // that of h
@@ -165,6 +165,9 @@ func (r *run) latest() int64 {
 	}
 	return now + 24*60*60
 }
+
+// isFull reports whether the run lists from the beginning.
+func (r *run) isFull() bool { return r.h.Full || r.h.Recheck || r.dry.audits() }
 
 func (r *run) newBody(ctx context.Context) (pendingBody, error) {
 	defer r.ours()

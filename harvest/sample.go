@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 )
@@ -123,32 +122,6 @@ func (p *pipe) disbelieve(c *sample, now belief) {
 	message := fmt.Sprintf("of %d resources that seemed unchanged, %d had changed: all are asked for", now.Asked, now.Wrong)
 	p.finding(ruleUnchanged.Finding(p.key, 0, 0, "", nil, message))
 	p.log.Warn(message, "source", p.key)
-}
-
-// samples reports whether to ask for an entry of the snapshot although it seems
-// unchanged.
-func (p *pipe) samples(s *slot) bool {
-	c := p.snap.sample
-	if c == nil || p.h.Bodies == SkipBodies || s.ev.Open != nil || p.getter == nil && !s.ev.hasContent() {
-		return false
-	}
-	all, left := c.all.Load(), p.snap.table.count-p.snap.table.listed // without this one
-	chosen := c.need > 0 && rand.Int64N(int64(left)+1) < c.need
-	if !all && !chosen || p.spent() {
-		c.passed++
-		return false
-	}
-	s.sample = c
-	if chosen || c.before.isLost() {
-		s.sampled = sampledTypical
-	}
-	if chosen {
-		if rand.IntN(freshShare) == 0 {
-			s.sampled = sampledFresh
-		}
-		c.need--
-	}
-	return true
 }
 
 // compare notes whether a resource of a sample was unchanged.

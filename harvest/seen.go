@@ -1,7 +1,6 @@
 package harvest
 
 import (
-	"cmp"
 	"hash/maphash"
 	"math/bits"
 )
@@ -74,18 +73,6 @@ func (t *seenTable) find(h uint64) (*seenSlot, seenSlot) {
 	}
 }
 
-// load loads the slots of a batch into the processor's cache, all of them at the same
-// time: one after the other each takes as long as hashing its id.
-func (t *seenTable) load(batch []*slot) {
-	for _, s := range batch {
-		s.tableHash = t.hash(s.id())
-	}
-	for _, s := range batch {
-		i, _ := bits.Mul64(s.tableHash, uint64(len(t.slots)))
-		t.loaded ^= t.slots[i]
-	}
-}
-
 // add enters the record whose recordPrint has this ID, and reports whether there was room
 // for it. State is what stateOf returns.
 func (t *seenTable) add(id uint64, state uint32) bool {
@@ -149,15 +136,6 @@ func (t *seenTable) allSeen() bool { return t.listed == t.count }
 func (t *seenTable) seen(id string) bool {
 	s, _ := t.find(t.hash(id))
 	return *s&seenBit != 0
-}
-
-// state returns stateOf for the record that an event leads to; 0 if equal events do not
-// mean equal bytes.
-func (t *seenTable) state(st *statement) uint32 {
-	if !st.ev.isConclusive() {
-		return 0
-	}
-	return t.stateOf(t.key.state(st.hash, cmp.Or(st.ev.Listed, st.ev.Resource.Modified)), st.content)
 }
 
 // stateOf returns a hash without seenBit of the State of a recordPrint; 0 if the record

@@ -1,13 +1,11 @@
 package harvest
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -65,105 +63,11 @@ func (s *slot) earlier() Task {
 	return Task{}
 }
 
-// waits reports whether the task that an event means stays as it is: it is parked, or not
-// due yet. With Recheck, or if the event brings the bytes, it is tried nevertheless.
-func (p *pipe) waits(t *Task, ev *Event) bool {
-	return !p.h.Recheck && ev.Open == nil && (t.Parked || t.Due.After(p.report.Started))
-}
-
-// keepTask leaves a task as it is, except for its hint.
-func keepTask(t *Task, ev *Event) decision {
-	d := decision{outcome: OutcomeDeferred, keepsTask: true}
-	if t.isGone() {
-		d.outcome = OutcomeGone
-	}
-	if !bytes.Equal(t.Hint, ev.Hint) {
-		hinted := *t
-		hinted.Hint = ev.Hint
-		d.todo = &hinted
-	}
-	return d
-}
-
 // isGone reports whether the task is parked because the server has removed the resource.
 func (t *Task) isGone() bool { return t.Kind == TaskGet && t.Parked && t.Gone }
 
-// postpone stores a slot as a task, for a later run or for Work. One of a sample is
-// unchanged instead, unless the run gets nothing itself.
-func (p *pipe) postpone(s *slot) {
-	if s.sample != nil && p.maxGets > 0 {
-		s.outcome, s.sample = OutcomeUnchanged, nil // there will be others
-		return
-	}
-	s.outcome = OutcomeDeferred
-	if s.task == nil {
-		s.todo = p.newTask(s)
-	}
-}
-
 // lags reports whether the record already has what the server sent for the task.
 func (t *Task) lags() bool { return !t.Since.IsZero() }
-
-// maxLag is how long a server is asked for bytes that are those of before a change.
-const maxLag = 30 * 24 * time.Hour
-
-// lagging returns the task that asks again for bytes that are still those of before the
-// change that the event states; nil if it is not needed. Each wait is half as long as the
-// time that has passed since then.
-func (p *pipe) lagging(s *slot, next *Record) *Task {
-	if p.h.Sample < 0 || !s.rec.Live() || s.aim.ev.identifies() || s.ev.Open != nil || len(next.Bodies) == 0 {
-		return nil
-	}
-	before := s.lagged()
-	announced := p.announces(s, next)
-	same := slices.EqualFunc(s.rec.Bodies, next.Bodies, sameBytes)
-	switch {
-	case same && (announced || before != nil):
-	case announced && before != nil: // these may be the bytes of the change before
-	default:
-		return nil
-	}
-	now := time.Now().UTC().Truncate(time.Microsecond)
-	t := p.newTask(s)
-	t.Attempts, t.Gone, t.Since = 0, false, now
-	if before != nil && !announced {
-		t.Since = before.Since
-	}
-	if s.task != nil {
-		t.N = s.task.N // unless a later event has replaced it
-	}
-	age := now.Sub(t.Since)
-	if age > maxLag {
-		return nil
-	}
-	t.Due = now.Add(max(age/2, time.Microsecond))
-	return t
-}
-
-// lagged returns the task that has asked so far for bytes that are those of before a
-// change; nil if there is none.
-func (s *slot) lagged() *Task {
-	for _, t := range []*Task{s.waiting, s.task} {
-		if t != nil && t.lags() {
-			return t
-		}
-	}
-	return nil
-}
-
-// announces reports whether the next state of a record is of another time than the last
-// one.
-func (p *pipe) announces(s *slot, next *Record) bool {
-	stated, held := next.Stated.time(), s.rec.Stated.time()
-	if p.twoLists {
-		stated, held = s.aim.times(s.rec)
-	}
-	if stated.IsZero() || held.IsZero() || stated.Overlaps(held) {
-		return false
-	}
-	mayBeOfOther := p.twoLists && s.rec.Stated.At == s.rec.Stated.Modified
-	return !mayBeOfOther || !mayMeanElsewhere(stated, held)
-}
 
 // time returns the time of the change that a task stands for; zero if it is not stated.
 func (t *Task) time() websync.Datetime { return cmp.Or(t.At, t.Resource.Modified) }
@@ -216,6 +120,19 @@ func (r *run) countAttempt(t *Task, gone bool) {
 	t.Parked = limit > 0 && t.Attempts >= limit
 	if t.Parked && t.Attempts > 1 {
 		t.Gone = gone && before
+	}
+}
+
+// postpone stores a slot as a task, for a later run or for Work. One of a sample is
+// unchanged instead, unless the run gets nothing itself.
+func (p *pipe) postpone(s *slot) {
+	if s.sample != nil && p.maxGets > 0 {
+		s.outcome, s.sample = OutcomeUnchanged, nil // there will be others
+		return
+	}
+	s.outcome = OutcomeDeferred
+	if s.task == nil {
+		s.todo = p.newTask(s)
 	}
 }
 
