@@ -139,22 +139,15 @@ func (l *lister) writeChanges(ctx context.Context) error {
 
 // writeLive writes all live resources.
 func (l *lister) writeLive(ctx context.Context) error {
-	const batch = 500
-	var items []*websync.Item
-	for item, err := range l.publisher.site.Resources(ctx, websync.Range{}, l.refuseID) {
+	for items, err := range publishing.Batches(l.publisher.site.Resources(ctx, websync.Range{}, l.refuseID)) {
 		if err != nil {
 			return err
-		}
-		own := *item
-		if items = append(items, &own); len(items) < batch {
-			continue
 		}
 		if err := l.writeEntries(ctx, items, l.Born); err != nil {
 			return err
 		}
-		items = items[:0]
 	}
-	return l.writeEntries(ctx, items, l.Born)
+	return nil
 }
 
 // refuseID reports that an item is not listed because of its id.

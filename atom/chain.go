@@ -121,7 +121,9 @@ func (c *ChainValidator) Add(url string, src io.Reader) (Summary, error) {
 		c.numbers, c.digests = make(map[string]int), make(map[string]websync.Digest)
 	}
 	c.numbers[url] = len(c.urls)
-	check := newChecker(src, ValidateOptions{Document: url, URL: url, Report: c.Report, Now: c.Now, Lenient: c.Lenient, MaxBytes: c.MaxBytes, Item: c.Item, Feed: c.Feed})
+	check := newChecker(src, ValidateOptions{
+		Document: url, URL: url, Report: c.Report, Now: c.Now, Lenient: c.Lenient, MaxBytes: c.MaxBytes, Item: c.Item, Feed: c.Feed,
+	})
 	content := sha256.New()
 	check.each = func(v *View) {
 		appendDigest(content, v)
@@ -206,7 +208,8 @@ func (c *ChainValidator) compare(url string, sum Summary, digest websync.Digest)
 		report(ruleChainOrder, "feed", sum.Latest.String(), "the document after it ends at "+c.latest.String())
 	}
 	if seen, ok := c.Archived[url]; ok && seen != digest {
-		report(ruleChainChanged, "feed", "", "the entries of an archive document must not change, but its digest was "+seen.String())
+		report(ruleChainChanged, "feed", "",
+			"the entries of an archive document must not change, but its digest was "+seen.String())
 	}
 	c.digests[url] = digest
 }

@@ -32,7 +32,10 @@ func Freeze(ctx context.Context, catalog websync.Catalog) (websync.Catalog, erro
 	if err != nil {
 		return nil, fmt.Errorf("publish: the catalog: %w", err)
 	}
-	return &frozen{Catalog: catalog, head: head, read: head.Last, priors: map[websync.Seq]websync.Seq{}, born: map[websync.Seq][]websync.Seq{}}, nil
+	return &frozen{
+		Catalog: catalog, head: head, read: head.Last,
+		priors: map[websync.Seq]websync.Seq{}, born: map[websync.Seq][]websync.Seq{},
+	}, nil
 }
 
 // A frozen is a Catalog in one state of another one. Open is that of the other one.
@@ -67,7 +70,8 @@ func (f *frozen) catchUp(ctx context.Context) error {
 		return err
 	}
 	if head.Generation != f.head.Generation {
-		return fmt.Errorf("publish: the log has the new generation %d, but generation %d is frozen: %w", head.Generation, f.head.Generation, websync.ErrConflict)
+		return fmt.Errorf("publish: the log has the new generation %d, but generation %d is frozen: %w",
+			head.Generation, f.head.Generation, websync.ErrConflict)
 	}
 	if head.Last == f.read {
 		return nil
@@ -101,7 +105,8 @@ func (f *frozen) entry(ctx context.Context, seq websync.Seq) (websync.Item, erro
 			return item, err
 		}
 	}
-	return websync.Item{}, fmt.Errorf("publish: the catalog has no entry %d, the Prior of a later one: %w", seq, websync.ErrConflict)
+	return websync.Item{}, fmt.Errorf("publish: the catalog has no entry %d, the Prior of a later one: %w",
+		seq, websync.ErrConflict)
 }
 
 // Get implements [websync.Catalog].

@@ -13,7 +13,8 @@ import (
 
 // The policies of documents.
 const (
-	sandbox = "sandbox; default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; font-src 'self'; media-src 'self'"
+	sandbox = "sandbox; default-src 'none'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; " +
+		"font-src 'self'; media-src 'self'"
 
 	forever    = "public, max-age=31536000, immutable"
 	revalidate = "no-cache" // a cache may keep it, but must revalidate it

@@ -89,7 +89,8 @@ func HTMLLink(l websync.Link) string {
 	var b strings.Builder
 	b.WriteString("<link")
 	for _, attr := range [...][2]string{
-		{"rel", l.Rel}, {"href", syntax.Escape(l.Href, syntax.URI.Has)}, {"type", l.Type}, {"hreflang", l.Lang}, {"title", l.Title},
+		{"rel", l.Rel}, {"href", syntax.Escape(l.Href, syntax.URI.Has)},
+		{"type", l.Type}, {"hreflang", l.Lang}, {"title", l.Title},
 	} {
 		if name, value := attr[0], attr[1]; value != "" {
 			b.WriteString(" " + name + `="` + html.EscapeString(strings.Map(visible, value)) + `"`)

@@ -106,7 +106,9 @@ func (p *Pinger) start() {
 			for _, to := range p.Hubs {
 				t := p.add(to, url.Values{"hub.mode": {"publish"}, "hub.url": {topic}, "hub.topic": {topic}})
 				if p.Notifier != nil {
-					t.links = []string{formatLink(websync.Link{Rel: "self", Href: topic}), formatLink(websync.Link{Rel: "hub", Href: to})}
+					t.links = []string{
+						formatLink(websync.Link{Rel: "self", Href: topic}), formatLink(websync.Link{Rel: "hub", Href: to}),
+					}
 				}
 			}
 		}

@@ -86,7 +86,8 @@ func (s *Site) Publishers(publishers ...websync.Publisher) []websync.Publisher {
 	for _, p := range publishers {
 		if l, ok := p.(interface{ URL() string }); ok {
 			if roots[l.URL()] {
-				faults = append(faults, fmt.Errorf("publish: two Publishers of a Site have the document %s: one needs another Path", l.URL()))
+				err := fmt.Errorf("publish: two Publishers of a Site have the document %s: one needs another Path", l.URL())
+				faults = append(faults, err)
 			}
 			roots[l.URL()] = true
 		}

@@ -177,7 +177,8 @@ const maxTexts = 1000
 func newLister(d *listing, out *Writer) *lister {
 	s, exts := d.publisher.site, d.publisher.Extensions
 	l := &lister{
-		listing: d, out: out, linker: publishing.Linker{Site: s}, exts: exts, count: make([]int, len(exts)), texts: make(map[string]string),
+		listing: d, out: out, linker: publishing.Linker{Site: s}, exts: exts, count: make([]int, len(exts)),
+		texts: make(map[string]string),
 	}
 	l.overlap = publishing.Overlap{Site: s, Report: l.reportOverlap}
 	return l

@@ -124,10 +124,12 @@ const (
 func (p *Publisher) open() *publishing.Site {
 	p.once.Do(func() {
 		p.site = publishing.New(publishing.Settings{
-			Package: "sitemap", Place: p.Place, Path: cmp.Or(strings.TrimPrefix(p.Path, "/"), "sitemap.xml"), Reserved: p.Reserved,
+			Package: "sitemap", Place: p.Place, Reserved: p.Reserved,
+			Path: cmp.Or(strings.TrimPrefix(p.Path, "/"), "sitemap.xml"),
 		})
 		if root := p.site.Root; p.site.Err == nil && (root == publishing.RobotsPath || strings.HasSuffix(root, gzipSuffix)) {
-			p.site.Err = fmt.Errorf("sitemap: Publisher.Base and Path make %.200q, which must not be /robots.txt or end in \".gz\"", p.site.URL())
+			p.site.Err = fmt.Errorf("sitemap: Publisher.Base and Path make %.200q, which must not be /robots.txt or end in \".gz\"",
+				p.site.URL())
 		}
 		if p.site.Err == nil {
 			p.site.Err = p.checkProfile()
@@ -136,8 +138,9 @@ func (p *Publisher) open() *publishing.Site {
 		if size <= 0 {
 			size = defaultPartSize
 		}
-		p.list.Site, p.list.Size, p.list.Settings = p.site, websync.Seq(size), p.settings
-		p.list.MaxBytes, p.list.Bound, p.list.Measure = MaxBytes, p.bound, p.measure
+		p.list = publishing.PartList{
+			Site: p.site, Size: websync.Seq(size), Settings: p.settings, MaxBytes: MaxBytes, Bound: p.bound, Measure: p.measure,
+		}
 	})
 	return p.site
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -201,7 +200,8 @@ func (c *Chain) numberOf(n uint64) websync.Seq {
 // generation.
 func (c *Chain) at(ctx context.Context, generation uint64, last websync.Seq) (Segment, error) {
 	k, err := c.cut(ctx, generation, last)
-	return Segment{Generation: generation, After: k.after, Last: last, Time: time.UnixMicro(k.micro).UTC(), Closed: true, chain: c}, err
+	t := time.UnixMicro(k.micro).UTC()
+	return Segment{Generation: generation, After: k.after, Last: last, Time: t, Closed: true, chain: c}, err
 }
 
 // cut is at without the Segment.
@@ -368,7 +368,8 @@ func (c *Chain) Numbered(ctx context.Context) Numbered {
 // the time of the commit distinguishes them from those of another Catalog.
 func (d *Segment) ID(more ...string) string {
 	c := d.chain
-	return Hash(fmt.Appendf(nil, "%s %d %d %d %q %q", c.Settings, d.Generation, d.Last, d.Time.UnixMicro(), c.Site.LocatorKey(), more))
+	return Hash(fmt.Appendf(nil, "%s %d %d %d %q %q",
+		c.Settings, d.Generation, d.Last, d.Time.UnixMicro(), c.Site.LocatorKey(), more))
 }
 
 // ETag returns the ETag of the document, which also depends on more.
@@ -428,7 +429,7 @@ func (d *Segment) error(err error) error {
 
 // Entries yields all entries in the range of the document, in their order, as
 // Site.Resources does.
-func (d *Segment) Entries(ctx context.Context, refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
+func (d *Segment) Entries(ctx context.Context, refuse Refuse) Items {
 	s := d.chain.Site
 	r := websync.Range{Sources: s.Sources, Generation: d.Generation, After: d.After, Until: d.Last}
 	if d.Last == 0 { // and not a range without an end
@@ -456,7 +457,8 @@ func (d *Segment) Priors(ctx context.Context, items []*websync.Item) ([]*websync
 		}
 		priors[i] = found[item.Prior]
 		if p := priors[i]; p == nil || p.Source != item.Source || p.Resource.ID != item.Resource.ID {
-			return nil, d.error(fmt.Errorf("%w: entry %d has the Prior %d, which is no entry of %.200q", websync.ErrCatalog, item.Seq, item.Prior, item.Resource.ID))
+			return nil, d.error(fmt.Errorf("%w: entry %d has the Prior %d, which is no entry of %.200q",
+				websync.ErrCatalog, item.Seq, item.Prior, item.Resource.ID))
 		}
 	}
 	return priors, nil
@@ -526,7 +528,7 @@ func (d *Segment) FromStart() Segment {
 // Latest returns the latest entry of each id in the range of the document, the latest
 // first, and the greatest Born in the document's state. It passes items that must not be
 // listed to refuse.
-func (d *Segment) Latest(ctx context.Context, refuse func(*websync.Item, error)) (latest []*websync.Item, born websync.Seq, err error) {
+func (d *Segment) Latest(ctx context.Context, refuse Refuse) (latest []*websync.Item, born websync.Seq, err error) {
 	const most = 2000
 	born = d.Born
 	items := make([]websync.Item, 0, min(d.Last-d.After, most))
@@ -554,27 +556,17 @@ func (d *Segment) Latest(ctx context.Context, refuse func(*websync.Item, error))
 // Current returns those of the items that no later entry of their id supersedes. Unlike
 // the range of the document, the result depends on its State: call CheckUnchanged.
 func (d *Segment) Current(ctx context.Context, items []*websync.Item) ([]*websync.Item, error) {
-	const batch = 500
-	bySource := make(map[string][]string)
-	for _, item := range items {
-		bySource[item.Source] = append(bySource[item.Source], item.Resource.ID)
+	current, err := d.chain.Site.Current(ctx, items)
+	if err != nil {
+		return nil, err
 	}
-	type key struct{ source, id string }
-	times := make(map[key]time.Time, len(items)) // a generation keeps those of the one before
-	for source, ids := range bySource {
-		for some := range slices.Chunk(ids, batch) {
-			found, err := d.chain.Site.Catalog.Get(ctx, source, some)
-			if err != nil {
-				return nil, d.chain.Site.CatalogError(err)
-			}
-			for i := range found {
-				times[key{source, some[i]}] = found[i].Time
-			}
+	latest := items[:0]
+	for i, item := range items {
+		if !current[i].Time.After(item.Time) { // a generation keeps the times of the one before
+			latest = append(latest, item)
 		}
 	}
-	return slices.DeleteFunc(items, func(item *websync.Item) bool {
-		return times[key{item.Source, item.Resource.ID}].After(item.Time)
-	}), nil
+	return latest, nil
 }
 
 // CheckUnchanged returns ErrConflict if the log has changed since the document was

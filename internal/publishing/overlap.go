@@ -59,7 +59,8 @@ func (o *Overlap) Flush(ctx context.Context) error {
 		}
 		for i := range found {
 			if f := &found[i]; f.Seq > 0 && f.Kind != websync.Deleted && f.Born < others[i].Born {
-				o.Report(&others[i], fmt.Sprintf("the source %q lists it, and %q had it first: Publisher.Sources must have no common id",
+				o.Report(&others[i], fmt.Sprintf(
+					"the source %q lists it, and %q had it first: Publisher.Sources must have no common id",
 					websync.RedactURL(others[i].Source), websync.RedactURL(source)))
 			}
 		}

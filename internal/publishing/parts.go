@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"sync"
 	"time"
 
@@ -126,7 +125,10 @@ func (t *partition) stampOf(p *Part) stamp {
 }
 
 func (l *PartList) part(t *partition, n int) Part {
-	return Part{Path: l.Site.Numbered(t.id, uint64(n+1)), Generation: t.generation, At: t.time, list: l, id: t.id, size: t.size, n: n, stamp: t.at(n)}
+	return Part{
+		Path: l.Site.Numbered(t.id, uint64(n+1)), Generation: t.generation, At: t.time,
+		list: l, id: t.id, size: t.size, n: n, stamp: t.at(n),
+	}
 }
 
 // current updates the partition and calls see with it, under the lock.
@@ -180,7 +182,8 @@ func (l *PartList) read(ctx context.Context, head websync.Head) error {
 }
 
 func (l *PartList) partition(head websync.Head, size websync.Seq) partition {
-	id := Hash(fmt.Appendf(nil, "%s %d %d %q", l.Settings(size), head.Generation, head.FirstTime.UnixMicro(), l.Site.LocatorKey()))
+	id := Hash(fmt.Appendf(nil, "%s %d %d %q",
+		l.Settings(size), head.Generation, head.FirstTime.UnixMicro(), l.Site.LocatorKey()))
 	return partition{id: id, generation: head.Generation, first: head.FirstTime, size: size}
 }
 
@@ -356,7 +359,7 @@ func (p *Part) Modified() time.Time {
 func (p *Part) DependsOnIDs() bool { return p.stamp.born != 0 }
 
 // Resources yields what a part lists, as Site.Resources does.
-func (p *Part) Resources(ctx context.Context, refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
+func (p *Part) Resources(ctx context.Context, refuse Refuse) Items {
 	after := websync.Seq(p.n) * p.size
 	return p.list.Site.Resources(ctx, websync.Range{After: after, Until: after + p.size}, refuse)
 }

@@ -58,7 +58,8 @@ func (c *Chain) Since(ctx context.Context, p Position, most websync.Seq) (Segmen
 	if err != nil {
 		return Segment{}, p, c.Site.CatalogError(err)
 	}
-	d := Segment{Generation: head.Generation, After: after, Last: min(head.Last, after+most), Time: head.LastTime, Closed: true, chain: c}
+	last := min(head.Last, after+most)
+	d := Segment{Generation: head.Generation, After: after, Last: last, Time: head.LastTime, Closed: true, chain: c}
 	if d.Last < head.Last {
 		if d.Time, err = c.commitTime(ctx, d.Generation, d.Last); err != nil {
 			return Segment{}, p, c.Site.CatalogError(err)

@@ -77,9 +77,11 @@ func New(s Settings) *Site {
 	case !strings.HasSuffix(s.Base[end:], "/") || end == 0 || syntax.HasEmptyPort(s.Base):
 		l.Err = fmt.Errorf("%s: Publisher.Base %.200q must be an http(s) URL ending in \"/\"", s.Package, s.Base)
 	case syntax.URLFault(url) != "":
-		l.Err = fmt.Errorf("%s: Publisher.Base and Path make %.200q, which must be a URL: %s", s.Package, url, syntax.URLFault(url))
+		l.Err = fmt.Errorf("%s: Publisher.Base and Path make %.200q, which must be a URL: %s",
+			s.Package, url, syntax.URLFault(url))
 	case strings.ContainsAny(url, "?#") || path.Clean(l.Root) != l.Root:
-		l.Err = fmt.Errorf("%s: Publisher.Base and Path make %.200q, which must be the clean URL of a document, without query and fragment", s.Package, url)
+		l.Err = fmt.Errorf("%s: Publisher.Base and Path make %.200q, "+
+			"which must be the clean URL of a document, without query and fragment", s.Package, url)
 	}
 	return l
 }
@@ -152,11 +154,13 @@ func (s *Site) Check() error {
 	if !found {
 		return nil
 	}
-	return fmt.Errorf("%s: Publisher.Locator has %q for the body %q of %.200q: its Reserved must know the paths of all Publishers",
+	return fmt.Errorf(
+		"%s: Publisher.Locator has %q for the body %q of %.200q: its Reserved must know the paths of all Publishers",
 		s.settings.Package, s.URL(), body, id)
 }
 
-var errTaken = errors.New("its URL is reserved for the publisher's own resources, bodies and documents, but its source is not own")
+var errTaken = errors.New(
+	"its URL is reserved for the publisher's own resources, bodies and documents, but its source is not own")
 
 // Refusal returns why an item must not be listed; nil if it may be listed. An item is
 // refused if its id is taken: readers would attribute it to the publisher.
@@ -180,17 +184,24 @@ func (s *Site) Taken(item *websync.Item, url string) error {
 	return nil
 }
 
+// Items yields items of the Catalog, each checked. An item is valid until the next one.
+// An error is the last that it yields.
+type Items = iter.Seq2[*websync.Item, error]
+
+// A Refuse receives an item that must not be listed, and why.
+type Refuse = func(item *websync.Item, why error)
+
 // Resources yields the live resources of a range of Born, of the sources of the Site,
 // each checked. An item is valid until the next one. An item that must not be listed is
 // passed to refuse instead, with the reason; if refuse is nil, it is yielded.
-func (s *Site) Resources(ctx context.Context, r websync.Range, refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
+func (s *Site) Resources(ctx context.Context, r websync.Range, refuse Refuse) Items {
 	r.Sources = s.Sources
 	return s.Items(s.Catalog.Resources(ctx, r), s.CatalogError, refuse)
 }
 
 // Items yields the items of all, as Resources does. fail turns an error of the Catalog
 // into one of the Publisher.
-func (s *Site) Items(all iter.Seq2[websync.Item, error], fail func(error) error, refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
+func (s *Site) Items(all iter.Seq2[websync.Item, error], fail func(error) error, refuse Refuse) Items {
 	return func(yield func(*websync.Item, error) bool) {
 		var item websync.Item // reused for all items: a Locator gets its address
 		for next, err := range all {
@@ -212,6 +223,62 @@ func (s *Site) Items(all iter.Seq2[websync.Item, error], fail func(error) error,
 			}
 		}
 	}
+}
+
+// Batches yields the items of all in slices of up to 500, as copies. A slice and its items
+// are valid until the next one.
+func Batches(all Items) iter.Seq2[[]*websync.Item, error] {
+	const most = 500
+	return func(yield func([]*websync.Item, error) bool) {
+		var items []*websync.Item // reused, with the items
+		n := 0
+		for item, err := range all {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if n == len(items) {
+				items = append(items, new(websync.Item))
+			}
+			*items[n] = *item
+			if n++; n < most {
+				continue
+			}
+			if !yield(items[:n:n], nil) {
+				return
+			}
+			n = 0
+		}
+		if n > 0 {
+			yield(items[:n:n], nil)
+		}
+	}
+}
+
+// Current returns for each item the present record of its id, in one source or several.
+func (s *Site) Current(ctx context.Context, items []*websync.Item) ([]websync.Item, error) {
+	const most = 500
+	bySource := make(map[string][]int)
+	for i, item := range items {
+		bySource[item.Source] = append(bySource[item.Source], i)
+	}
+	current := make([]websync.Item, len(items))
+	for source, all := range bySource {
+		for some := range slices.Chunk(all, most) {
+			ids := make([]string, len(some))
+			for k, i := range some {
+				ids[k] = items[i].Resource.ID
+			}
+			found, err := s.Catalog.Get(ctx, source, ids)
+			if err != nil {
+				return nil, s.CatalogError(err)
+			}
+			for k, i := range some {
+				current[i] = found[k]
+			}
+		}
+	}
+	return current, nil
 }
 
 // Head returns the Head of the Catalog, checked.

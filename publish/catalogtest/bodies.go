@@ -12,8 +12,10 @@ import (
 func bodyRules() []rule {
 	return []rule{
 		{Name: "keys", Rule: "The Key of a body is a sha-256, or zero if the bytes are not kept.", Check: bodyKeys},
-		{Name: "content", Rule: "A body of a live resource can be opened, and its bytes have the digest of its Key.", Check: bodyContent},
-		{Name: "superseded", Rule: "Open returns ErrNotFound for a body of the log that is no longer kept.", Check: bodySuperseded},
+		{Name: "content", Check: bodyContent,
+			Rule: "A body of a live resource can be opened, and its bytes have the digest of its Key."},
+		{Name: "superseded", Check: bodySuperseded,
+			Rule: "Open returns ErrNotFound for a body of the log that is no longer kept."},
 		{Name: "seek", Rule: "A body can be read from any position.", Check: bodySeek},
 		{Name: "unknown", Rule: "Open returns ErrNotFound for an unknown body.", Check: bodyUnknown},
 	}
@@ -103,10 +105,12 @@ func (t *tester) seek(b websync.Body, all []byte) {
 		whence int
 		want   int64
 	}
-	targets := []target{{0, io.SeekEnd, size}, {size / 2, io.SeekStart, size / 2}, {-size, io.SeekEnd, 0}, {size / 3, io.SeekCurrent, size / 3},
+	targets := []target{
+		{0, io.SeekEnd, size}, {size / 2, io.SeekStart, size / 2}, {-size, io.SeekEnd, 0}, {size / 3, io.SeekCurrent, size / 3},
 		{size + 10, io.SeekStart, size + 10}, {10, io.SeekEnd, size + 10}}
 	for at := int64(64 << 10); at < size && at <= 1<<20; at *= 2 { // where pieces may end
-		targets = append(targets, target{at - 1, io.SeekStart, at - 1}, target{at, io.SeekCurrent, at}, target{at + 1 - size, io.SeekEnd, at + 1})
+		targets = append(targets,
+			target{at - 1, io.SeekStart, at - 1}, target{at, io.SeekCurrent, at}, target{at + 1 - size, io.SeekEnd, at + 1})
 	}
 	for _, at := range targets {
 		_, err := r.Seek(0, io.SeekStart)

@@ -10,7 +10,9 @@ import (
 
 func headRules() []rule {
 	return []rule{
-		{Name: "log", Rule: "The Generation is at least 1; First, Last and their times are those of the log; numbers are dense from 1, times strictly increasing whole microseconds in UTC.", Check: headLog},
+		{Name: "log", Check: headLog,
+			Rule: "The Generation is at least 1; First, Last and their times are those of the log; numbers are dense from " +
+				"1, times strictly increasing whole microseconds in UTC."},
 		{Name: "live", Rule: "Live counts the live resources of each source.", Check: headLive},
 		{Name: "born", Rule: "Head.Born is the greatest Born that any id has had.", Check: headBorn},
 	}
@@ -41,12 +43,18 @@ func headBorn(t *tester) {
 
 func logRules() []rule {
 	return []rule{
-		{Name: "entries", Rule: "An entry has an id, a kind and a source; a live one has a Born; the Born of an id stays, and no two ids share one.", Check: logEntries},
-		{Name: "prior", Rule: "The Prior of an entry is 0, or the number of the preceding entry of its id; Get and Resources have that of the entry.", Check: logPrior},
+		{Name: "entries", Check: logEntries,
+			Rule: "An entry has an id, a kind and a source; a live one has a Born; the Born of an id stays, and no two " +
+				"ids share one."},
+		{Name: "prior", Check: logPrior,
+			Rule: "The Prior of an entry is 0, or the number of the preceding entry of its id; Get and Resources have " +
+				"that of the entry."},
 		{Name: "range", Rule: "A Range of Changes yields the entries with After < Seq <= Until of its sources.", Check: logRange},
 		{Name: "since", Rule: "A Range with Since yields the entries whose Time is not before it.", Check: logSince},
-		{Name: "since-range", Rule: "A Range with Since and other limits yields the entries that are within all of them.", Check: logSinceRange},
-		{Name: "generations", Rule: "A Range may name the newest generation; an unknown one is ErrNotFound.", Check: logGenerations},
+		{Name: "since-range", Check: logSinceRange,
+			Rule: "A Range with Since and other limits yields the entries that are within all of them."},
+		{Name: "generations", Check: logGenerations,
+			Rule: "A Range may name the newest generation; an unknown one is ErrNotFound."},
 	}
 }
 
@@ -86,7 +94,8 @@ func logPrior(t *tester) {
 	for _, it := range t.some(t.log(websync.Range{}), "entries of the log") {
 		before := last[refOf(it)].Seq
 		if it.Prior != 0 && it.Prior != before {
-			t.Errorf("entry %d has the Prior %d, want 0 or %d, the number of the preceding entry of %q", it.Seq, it.Prior, before, it.Resource.ID)
+			t.Errorf("entry %d has the Prior %d, want 0 or %d, the number of the preceding entry of %q",
+				it.Seq, it.Prior, before, it.Resource.ID)
 		}
 		last[refOf(it)] = it
 	}
@@ -187,8 +196,10 @@ func logGenerations(t *tester) {
 func resourceRules() []rule {
 	return []rule{
 		{Name: "order", Rule: "Resources are live, in the order of Born, and each comes once.", Check: resourceOrder},
-		{Name: "log", Rule: "Resources yields the ids whose last entry of the log is no deletion, with its number, Born, time and kind.", Check: resourceLog},
-		{Name: "range", Rule: "A Range of Resources yields those with After < Born <= Until of its sources.", Check: resourceRange},
+		{Name: "log", Check: resourceLog,
+			Rule: "Resources yields the ids whose last entry of the log is no deletion, with its number, Born, time and kind."},
+		{Name: "range", Check: resourceRange,
+			Rule: "A Range of Resources yields those with After < Born <= Until of its sources."},
 	}
 }
 
@@ -200,7 +211,8 @@ func resourceOrder(t *tester) {
 			t.Errorf("Resources yields Born %d after Born %d, want ascending order", it.Born, last)
 		}
 		if it.Kind == websync.Deleted || it.Resource.ID == "" || seen[refOf(it)] {
-			t.Errorf("Resources yields %q of %q with the kind %v (yielded before: %t), want each live resource once", it.Resource.ID, it.Source, it.Kind, seen[refOf(it)])
+			t.Errorf("Resources yields %q of %q with the kind %v (yielded before: %t), want each live resource once",
+				it.Resource.ID, it.Source, it.Kind, seen[refOf(it)])
 		}
 		last, seen[refOf(it)] = it.Born, true
 	}
@@ -246,8 +258,10 @@ func resourceRange(t *tester) {
 
 func getRules() []rule {
 	return []rule{
-		{Name: "order", Rule: "Get returns one item for each id given, in their order; the item of an unknown id is zero.", Check: getOrder},
-		{Name: "log", Rule: "Get returns the last entry of an id, live or deleted, and of a live one what Resources yields.", Check: getLog},
+		{Name: "order", Check: getOrder,
+			Rule: "Get returns one item for each id given, in their order; the item of an unknown id is zero."},
+		{Name: "log", Check: getLog,
+			Rule: "Get returns the last entry of an id, live or deleted, and of a live one what Resources yields."},
 	}
 }
 

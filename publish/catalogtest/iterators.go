@@ -11,12 +11,17 @@ import (
 
 func iteratorRules() []rule {
 	return []rule{
-		{Name: "inside", Rule: "Any method may be called inside the loop.", Check: func(t *tester) { t.Inside(t.stocked(), t.use) }},
+		{Name: "inside", Check: func(t *tester) { t.Inside(t.stocked(), t.use) },
+			Rule: "Any method may be called inside the loop."},
 		{Name: "paused", Rule: "A paused loop blocks no other call.", Check: func(t *tester) { t.Paused(t.stocked(), t.use) }},
-		{Name: "many", Rule: "Dozens of paused loops hold no connection: everything else continues.", Check: func(t *tester) { t.Nested(t.stocked(), t.use) }},
-		{Name: "break", Rule: "Breaking out of a loop releases everything.", Check: func(t *tester) { t.BrokenOff(t.stocked(), t.use) }},
-		{Name: "again", Rule: "Two loops at once do not disturb each other, and each yields the same.", Check: func(t *tester) { t.TwiceAtOnce(t.stocked()) }},
-		{Name: "context", Rule: "When its context ends an iterator ends; an error is the last thing it yields.", Check: func(t *tester) { t.Cancelled(t.stocked(), t.use) }},
+		{Name: "many", Check: func(t *tester) { t.Nested(t.stocked(), t.use) },
+			Rule: "Dozens of paused loops hold no connection: everything else continues."},
+		{Name: "break", Check: func(t *tester) { t.BrokenOff(t.stocked(), t.use) },
+			Rule: "Breaking out of a loop releases everything."},
+		{Name: "again", Check: func(t *tester) { t.TwiceAtOnce(t.stocked()) },
+			Rule: "Two loops at once do not disturb each other, and each yields the same."},
+		{Name: "context", Check: func(t *tester) { t.Cancelled(t.stocked(), t.use) },
+			Rule: "When its context ends an iterator ends; an error is the last thing it yields."},
 		{Name: "arguments", Rule: "Arguments and results are copied: the caller may change them.", Check: iteratorArguments},
 	}
 }
@@ -80,10 +85,14 @@ func iteratorArguments(t *tester) {
 
 func growthRules() []rule {
 	return []rule{
-		{Name: "appends", Rule: "A change moves Head and appends to the log; what was there stays.", Lack: aChange, Check: growthAppends},
-		{Name: "replaced", Rule: "An entry that a later one replaces stays as it was, with its bodies.", Lack: aReplacement, Check: growthReplaced},
-		{Name: "ends", Rule: "A loop that adds to the Catalog ends where the log ended when the loop began.", Lack: aChange, Check: growthEnds},
-		{Name: "at-once", Rule: "While the log grows every reader sees dense numbers, at least up to the Head it has read.", Lack: aChange, Check: growthAtOnce},
+		{Name: "appends", Lack: aChange, Check: growthAppends,
+			Rule: "A change moves Head and appends to the log; what was there stays."},
+		{Name: "replaced", Lack: aReplacement, Check: growthReplaced,
+			Rule: "An entry that a later one replaces stays as it was, with its bodies."},
+		{Name: "ends", Lack: aChange, Check: growthEnds,
+			Rule: "A loop that adds to the Catalog ends where the log ended when the loop began."},
+		{Name: "at-once", Lack: aChange, Check: growthAtOnce,
+			Rule: "While the log grows every reader sees dense numbers, at least up to the Head it has read."},
 	}
 }
 
