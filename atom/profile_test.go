@@ -33,8 +33,8 @@ var (
 )
 
 func newRecords() *records {
-	s := &records{atom.Source{URL: feedURL, Content: []string{}, Profile: "records/1"}}
-	s.Feed = func(feed *atom.Feed, report atom.ReportFunc) error {
+	s := &records{atom.Source{URL: feedURL, Content: []string{}, Profile: atom.SourceProfile{Name: "records/1"}}}
+	s.Profile.Feed = func(feed *atom.Feed, report atom.ReportFunc) error {
 		if feed.Title.Value == "" {
 			return errors.New("a feed of records must have a title")
 		}
@@ -44,7 +44,7 @@ func newRecords() *records {
 		feed.Links = slices.DeleteFunc(feed.Links, func(l websync.Link) bool { return l.Rel == "next" })
 		return nil
 	}
-	s.Item = func(item *atom.Item, report atom.ReportFunc) error {
+	s.Profile.Item = func(item *atom.Item, report atom.ReportFunc) error {
 		e := item.Entry
 		if e == nil {
 			return errors.New("a tombstone, which records do not have")
@@ -189,7 +189,7 @@ func TestProfile(t *testing.T) {
 		s := newRecords()
 		first := runAll(t, &s.Source, harvest.Checkpoint{}, site)
 		assert.Equal(t, []string{"feed 304"}, runAll(t, &s.Source, first.resume, site).asked)
-		s.Profile = "records/2"
+		s.Profile.Name = "records/2"
 		assert.Equal(t, []string{"a@1", "mark+"}, runAll(t, &s.Source, first.resume, site).events)
 	})
 	t.Run("all entries", func(t *testing.T) {

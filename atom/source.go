@@ -132,55 +132,8 @@ type Source struct {
 	// JSON Feed. It never gets damaged Atom.
 	Parser Parser
 
-	// Feed and Item are for the packages of profiles of Atom.
-	//
-	// Feed, if set, is called with the metadata of each document. It may change them: a
-	// link that it removes is not followed. If it returns an error, the document is a
-	// Problem, and nothing of it is yielded.
-	//
-	// Item, if set, is called with each item of a document before it is compared with
-	// others. It may change the item: give an entry another ID, remove links, or replace
-	// it by the tombstone that the profile means. An item without entry and tombstone is
-	// left out and does not count as skipped. If Item returns an error, that is a
-	// finding, and the item counts as skipped. Item is called more than once for an item,
-	// and must do the same each time; only what the first call reports goes to
-	// [harvest.Run.Report].
-	//
-	// Both report departures from the profile as those of [ValidateOptions] do, so that
-	// the checks of a profile are written once.
-	//
-	// To change resources, a profile changes the events of Events. To fetch more than the
-	// content of a resource, it implements [harvest.Getter].
-	Feed func(feed *Feed, report ReportFunc) error
-	Item func(item *Item, report ReportFunc) error
-
-	// Profile names what Feed and Item do. When it changes, everything is read again, and
-	// what is no longer yielded is not deleted without approval.
-	Profile string
-
-	// ArchivesChange is for profiles whose archive documents may change. An archived feed
-	// is then walked to a document whose items are all older than the latest of those
-	// yielded before, and at least to one that links to the newest archive document of
-	// the last run. If the documents are not in the order of their times, all are read
-	// each time, and also if one of them had items that were skipped, or the server does
-	// not state its Date, without which a time in the future would hide others. Documents
-	// that Dir keeps are requested again, conditionally. A complete feed may have an
-	// archive: its documents are read, and what the complete document does not list is
-	// deleted unless they list it.
-	//
-	// At the end of a walk an archive document is requested again, conditionally, if the
-	// one before it may have changed since the walk began. If it has gained items that
-	// the walk does not have, the walk starts again, at most twice, and then it is a hole.
-	ArchivesChange bool
-
-	// ArchivesMove is for profiles whose archive documents may also get other URLs at any
-	// time: with ArchivesChange, a walk then ends by the times alone.
-	ArchivesMove bool
-
-	// InOrder yields the items of a document of more than 4 MiB in the order of their
-	// times, too. That takes another reading of the document for each 500 of them. If
-	// false, they come in the order of the document.
-	InOrder bool
+	// Profile is for the packages of profiles of Atom. The zero Profile is Atom itself.
+	Profile SourceProfile
 
 	// MaxDocuments limits the documents of one walk: the first one beyond it is a hole.
 	// If zero, it is 50,000; if negative, there is no limit.
@@ -196,6 +149,67 @@ type Source struct {
 	MaxContent, MaxValue int
 	MaxDepth             int
 }
+
+// A SourceProfile is how a profile of Atom reads feeds. To change resources, a profile
+// changes the events of Source.Events. To fetch more than the content of a resource, it
+// implements [harvest.Getter].
+type SourceProfile struct {
+	// Name names what the other fields do. When it changes, everything is read again, and
+	// what is no longer yielded is not deleted without approval.
+	Name string
+
+	// Feed, if set, is called with the metadata of each document. It may change them: a
+	// link that it removes is not followed. If it returns an error, the document is a
+	// Problem, and nothing of it is yielded.
+	//
+	// Item, if set, is called with each item of a document before it is compared with
+	// others. It may change the item: give an entry another ID, remove links, or replace
+	// it by the tombstone that the profile means. An item without entry and tombstone is
+	// left out and does not count as skipped. If Item returns an error, that is a
+	// finding, and the item counts as skipped. Item is called more than once for an item,
+	// and must do the same each time; only what the first call reports goes to
+	// [harvest.Run.Report].
+	//
+	// Both report departures from the profile as those of [ValidateOptions] do, so that
+	// the checks of a profile are written once.
+	Feed func(feed *Feed, report ReportFunc) error
+	Item func(item *Item, report ReportFunc) error
+
+	// Archives is what may happen to archive documents. If zero, they never change.
+	Archives ArchivePolicy
+
+	// InOrder yields the items of a document of more than 4 MiB in the order of their
+	// times, too. That takes another reading of the document for each 500 of them. If
+	// false, they come in the order of the document.
+	InOrder bool
+}
+
+// An ArchivePolicy is what may happen to the archive documents of a feed.
+type ArchivePolicy uint8
+
+const (
+	// ArchivesStay: they never change, and keep their URLs (RFC 5005 §4).
+	ArchivesStay ArchivePolicy = iota
+
+	// ArchivesChange: they may change. An archived feed is walked to a document whose
+	// items are all older than the latest of those yielded before, and at least to one
+	// that links to the newest archive document of the last run. If the documents are not
+	// in the order of their times, all are read each time, and also if one of them had
+	// items that were skipped, or the server does not state its Date, without which a
+	// time in the future would hide others. Documents that Source.Dir keeps are requested
+	// again, conditionally. A complete feed may have an archive: its documents are read,
+	// and what the complete document does not list is deleted unless they list it.
+	//
+	// At the end of a walk an archive document is requested again, conditionally, if the
+	// one before it may have changed since the walk began. If it has gained items that
+	// the walk does not have, the walk starts again, at most twice, and then it is a
+	// hole.
+	ArchivesChange
+
+	// ArchivesMove: they may change, and may get other URLs at any time. A walk ends by
+	// the times alone.
+	ArchivesMove
+)
 
 var _ harvest.Source = (*Source)(nil)
 
@@ -273,12 +287,15 @@ func (s *Source) All(ctx context.Context, run *harvest.Run) iter.Seq2[Entry, err
 
 // options returns a fingerprint of the settings that change what is yielded.
 func (s *Source) options() string {
-	profile := s.Profile
-	if s.ArchivesChange {
+	profile := s.Profile.Name
+	if s.archivesChange() {
 		profile += " archives change"
 	}
 	return docfetch.Fingerprint("%q %q %t %q", s.URL, s.Content, s.ViaID, profile)
 }
+
+// archivesChange reports whether archive documents may change.
+func (s *Source) archivesChange() bool { return s.Profile.Archives != ArchivesStay }
 
 // content returns the content of an entry, and whether it is inline.
 func (s *Source) content(e *Entry) (link websync.Link, inline bool) {
@@ -300,7 +317,9 @@ func (s *Source) content(e *Entry) (link websync.Link, inline bool) {
 // admit passes an item to each, unless it can't be yielded. It returns 1 for an item that
 // counts as skipped, which includes a tombstone that may delete nothing because it has no
 // via.
-func (w *walk) admit(p *page, i int, c *candidate, report func(websync.Finding), each func(int, *candidate) error) (skipped int, err error) {
+func (w *walk) admit(
+	p *page, i int, c *candidate, report func(websync.Finding), each func(int, *candidate) error,
+) (skipped int, err error) {
 	at := c.position()
 	find := func(rule Rule, element, message string) {
 		if report != nil {
@@ -327,7 +346,8 @@ func (w *walk) admit(p *page, i int, c *candidate, report func(websync.Finding),
 		}
 		return 1, nil
 	case c.deleted && w.source.ViaID && !c.via:
-		find(ruleTombstoneVia, "deleted-entry", "a deletion without via does not delete a resource whose ID is the via of its entry")
+		find(ruleTombstoneVia, "deleted-entry",
+			"a deletion without via does not delete a resource whose ID is the via of its entry")
 		skipped = 1
 	}
 	if c.age = c.at; !w.now.IsZero() && isFuture(c.at, w.now) {
@@ -346,7 +366,7 @@ func (w *walk) snapshot(head *page) error {
 		if w.inline.Size() == 0 {
 			return nil
 		}
-		return w.mark(false, 0)
+		return w.mark(0)
 	}
 	w.current, w.tally = true, docfetch.Tally{}
 	return w.Snapshot(list, func() harvest.Event {
@@ -377,13 +397,13 @@ type outcome struct {
 }
 
 // yieldPage yields the items of one document that are the latest of their ids. It sorts
-// them by time if the document is short, or if InOrder is set.
+// them by time if the document is short, or if the profile wants that order.
 func (w *walk) yieldPage(p *page) error {
 	const long = 4 << 20
 	var events []*outcome
 	var times []itemTime
 	err := w.eachLatest(p, func(i int, c *candidate) error {
-		if p.size > long && w.source.InOrder {
+		if p.size > long && w.source.Profile.InOrder {
 			times = append(times, itemTime{c.at, i})
 			return nil
 		}
@@ -434,7 +454,7 @@ func (w *walk) yieldPart(p *page, part []itemTime) error {
 		err = w.giveSorted(events)
 	}
 	if err == nil && w.pending > 0 {
-		err = w.mark(false, 0)
+		err = w.mark(0)
 	}
 	return err
 }
@@ -490,33 +510,40 @@ func (w *walk) event(p *page, i int, c *candidate) (*outcome, error) {
 	}
 	e := item.Entry
 	w.tally.Add(c.id, c.at)
-	ev := &outcome{harvest.Event{Kind: harvest.Put, At: c.at, Resource: e.Resource(&p.inherited), Current: w.current || c.published}, e}
+	put := harvest.Event{Kind: harvest.Put, At: c.at, Resource: e.Resource(&p.inherited), Current: w.current || c.published}
 	if c.published {
-		ev.Resource.Modified = e.Published
+		put.Resource.Modified = e.Published
 	}
 	link, inline := w.source.content(e)
-	ev.Resource.ID, ev.Resource.Content = id, link
-	if _, identified := link.Digests.Strongest(); !inline && !identified && link.Href != "" {
+	put.Resource.ID, put.Resource.Content = id, link
+	if inline {
+		if err := w.addInline(&put, p, e); err != nil {
+			return nil, err
+		}
+	} else if _, identified := link.Digests.Strongest(); !identified && link.Href != "" {
 		w.open = w.open || c.at.IsZero() || !w.now.IsZero() && !c.at.IsOver(w.now)
 	}
-	if !inline {
-		return ev, nil
-	}
+	return &outcome{put, e}, nil
+}
+
+// addInline adds the inline content of an entry to its event.
+func (w *walk) addInline(ev *harvest.Event, p *page, e *Entry) error {
 	data, err := e.contentBytes(p.Final)
 	if err != nil {
 		w.Report(ruleContentBase64.Finding(p.Final, e.Line, e.Column, "content", nil, err.Error()))
 		data = []byte(e.Content.Value)
+		id := ev.Resource.ID
 		ev.Open = func() (io.ReadCloser, error) {
 			return nil, w.Named(p.URL, fmt.Errorf("content of %.200q: %w", websync.RedactURL(id), err))
 		}
 	} else if w.each == nil {
 		if ev.Open, err = w.inlineBytes(data); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	// the content can change while everything else stays the same
 	ev.Tag = docfetch.Fingerprint("%s", data)
-	return ev, nil
+	return nil
 }
 
 // inlineBytes returns a function that opens inline content until the next Mark. Long
@@ -546,21 +573,23 @@ func (w *walk) give(o *outcome) error {
 }
 
 // giveLong gives an event of a long document. It yields a Mark when much inline content
-// is pending, so that the engine processes it.
+// is pending.
 func (w *walk) giveLong(ev *outcome) error {
 	const much = 8 << 20
 	if err := w.give(ev); err != nil || w.pending < much {
 		return err
 	}
-	return w.mark(false, 0)
+	return w.mark(0)
 }
 
-// mark yields a Mark. If resumes is true, the Mark carries the checkpoint.
-func (w *walk) mark(resumes bool, skipped int) error {
-	var resume harvest.Checkpoint
-	if resumes {
-		resume = w.resume()
-	}
+// advance yields a Mark with the checkpoint.
+func (w *walk) advance(skipped int) error { return w.yieldMark(w.resume(), skipped) }
+
+// mark yields a Mark without one, so that the engine reads the inline content of the
+// events so far.
+func (w *walk) mark(skipped int) error { return w.yieldMark(harvest.Checkpoint{}, skipped) }
+
+func (w *walk) yieldMark(resume harvest.Checkpoint, skipped int) error {
 	err := w.Mark(resume, skipped)
 	w.pending = 0
 	return errors.Join(err, w.inline.Close())

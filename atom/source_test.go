@@ -792,7 +792,7 @@ func TestSourceSkippedOnFirstPage(t *testing.T) {
 		rel, marks string
 	}{
 		"pages":                {atom.Source{URL: feedURL}, "next", ""},
-		"archives that change": {atom.Source{URL: feedURL, ArchivesChange: true}, "prev-archive", isArchive},
+		"archives that change": {atom.Source{URL: feedURL, Profile: atom.SourceProfile{Archives: atom.ArchivesChange}}, "prev-archive", isArchive},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

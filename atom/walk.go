@@ -78,7 +78,7 @@ type page struct {
 	forks      map[string]string // by relation: the second target, if there are two
 	newer      []string          // targets of next-archive, previous and prev
 	inherited  Feed              // what the entries inherit
-	fault      error             // from Source.Feed
+	fault      error             // from SourceProfile.Feed
 	size       int64             // decompressed
 	items      int
 
@@ -102,7 +102,7 @@ func (w *walk) run(ctx context.Context) error {
 	}
 	if w.inline.Size() > 0 && !errors.Is(err, docfetch.ErrStopped) {
 		// inline content can't be opened afterwards
-		err = errors.Join(err, w.mark(false, 0))
+		err = errors.Join(err, w.mark(0))
 	}
 	err = errors.Join(err, w.inline.Close())
 	if w.done {
@@ -173,7 +173,7 @@ func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) 
 	switch {
 	case head.whole && head.part == "":
 		return false, w.snapshot(head)
-	case head.whole && head.part == "prev-archive" && w.source.ArchivesChange:
+	case head.whole && head.part == prevArchive && w.source.archivesChange():
 		return false, w.wholeArchive(ctx, head)
 	case head.whole:
 		w.Report(ruleCompletePaged.Finding(head.URL, 0, 0, "complete", nil,
@@ -193,7 +193,8 @@ func (w *walk) pass(ctx context.Context, mayAgain bool) (again bool, err error) 
 func (w *walk) checkNewer(head *page) {
 	for _, to := range head.newer {
 		if to != "" && to != head.URL && to != head.Final {
-			w.Report(ruleUnread.Finding(head.URL, 0, 0, "link", []byte(to), "a newer document is not read: only links to older ones are followed"))
+			w.Report(ruleUnread.Finding(head.URL, 0, 0, "link", []byte(to),
+				"a newer document is not read: only links to older ones are followed"))
 		}
 	}
 }
@@ -203,7 +204,8 @@ func (w *walk) checkNewer(head *page) {
 func (w *walk) otherFeed(p *page) error {
 	want := cmp.Or(w.source.FeedID, w.next.ID)
 	if want != "" && p.id != want {
-		return w.Named(p.URL, fmt.Errorf("the feed id is %.200q, and must be %.200q", websync.RedactURL(p.id), websync.RedactURL(want)))
+		return w.Named(p.URL,
+			fmt.Errorf("the feed id is %.200q, and must be %.200q", websync.RedactURL(p.id), websync.RedactURL(want)))
 	}
 	return nil
 }
@@ -237,8 +239,8 @@ func (w *walk) archive(ctx context.Context, head *page, mayAgain bool) (again bo
 // followArchive is follow for an archived feed. An archive that changes while it is read
 // is a hole, which is errMoved.
 func (w *walk) followArchive(ctx context.Context, head *page) (hole, err error) {
-	hole, err = w.follow(ctx, head, true)
-	if hole != nil || err != nil || !w.source.ArchivesChange {
+	hole, err = w.follow(ctx, head, prevArchive)
+	if hole != nil || err != nil || !w.source.archivesChange() {
 		return hole, err
 	}
 	p, err := w.gained(ctx)
@@ -305,7 +307,7 @@ func (w *walk) paged(ctx context.Context, head *page, mayAgain bool) (again bool
 	if w.isKnownAfter(head) {
 		return false, w.yieldPages(nil)
 	}
-	hole, err := w.follow(ctx, head, false)
+	hole, err := w.follow(ctx, head, nextPage)
 	if err != nil {
 		return false, err
 	}
@@ -344,62 +346,95 @@ func (w *walk) isKnownAfter(p *page) bool {
 // does not state its own: then the latest of that run may be one in the future.
 func (w *walk) isOlder(p *page) bool {
 	from := &w.from
-	return w.source.ArchivesChange && from.Ordered && from.Skipped == 0 && !w.disorder && !w.now.IsZero() &&
+	return w.source.archivesChange() && from.Ordered && from.Skipped == 0 && !w.disorder && !w.now.IsZero() &&
 		!p.newest.IsZero() && p.newest.Before(from.Time) && !w.newest.Before(from.Time)
+}
+
+// The relations of the links that lead to older documents.
+const (
+	prevArchive = "prev-archive"
+	nextPage    = "next"
+)
+
+// A chainWalk is a walk over the documents that links of one relation lead to.
+type chainWalk struct {
+	*walk
+	rel        string
+	redirected *page // the first redirected one, without the first document, unless known
+	known      bool  // a document links to the archive document in the checkpoint
 }
 
 // follow walks on from head, over prev-archive or over next, until it reaches what an
 // earlier run has processed, or the end of the chain. If a hole prevents that, it returns
 // the reason as hole. err ends the run.
-func (w *walk) follow(ctx context.Context, head *page, archive bool) (hole, err error) {
+func (w *walk) follow(ctx context.Context, head *page, rel string) (hole, err error) {
 	limit := cmp.Or(w.source.MaxDocuments, docfetch.DefaultDocuments)
 	w.set.Ask(docfetch.KeyOf(head.URL))
 	w.set.Read(&head.Document)
-	var redirected *page // the first redirected one, without head, unless known
-	known := false       // a document links to the archive document in the checkpoint
+	c := &chainWalk{walk: w, rel: rel}
 	for p := head; ; {
-		link, rel := p.next, "next"
-		if archive {
-			link, rel = p.prev, "prev-archive"
+		link, ends := p.next, c.endsPages
+		if rel == prevArchive {
+			link, ends = p.prev, c.endsArchive
+		}
+		if fork := p.forks[rel]; fork != "" {
+			return w.Named(p.URL, fmt.Errorf("two links %s: to %s and to %s", rel, link, fork)), nil
+		}
+		if end, hole := ends(p, link); end || hole != nil {
+			return hole, nil
 		}
 		key := docfetch.KeyOf(link)
-		if known = known || archive && link != "" && link == w.from.Archive; known {
-			redirected = nil
-		}
 		switch {
-		case p.forks[rel] != "":
-			return w.Named(p.URL, fmt.Errorf("two links %s: to %s and to %s", rel, link, p.forks[rel])), nil
-		case archive && link != "" && link == w.from.Archive && !w.source.ArchivesChange:
-			w.reached = true
-			return nil, nil
-		case archive && link == "" && w.from.Archive != "" && redirected != nil:
-			return w.Named(redirected.URL, fmt.Errorf("redirects to %s, and the archive ends without %s, which an earlier run has read",
-				redirected.Final, w.from.Archive)), nil
-		case link == "":
-			w.ended = true
-			return nil, nil
-		case !archive && w.isKnownAfter(p):
-			return nil, nil
-		case archive && redirected == nil && (known || w.source.ArchivesMove) && w.isOlder(p):
-			w.reached = true
-			return nil, nil
 		case w.set.Asked(key) || w.set.ReadAs(key) != "":
 			return w.Named(p.URL, fmt.Errorf("%s leads back to %s", rel, link)), nil
 		case limit > 0 && len(w.pages) >= limit:
 			return w.Named(p.URL, fmt.Errorf("more than %d documents: %w", limit, websync.ErrLimit)), nil
 		}
 		w.set.Ask(key)
-		if p, err = w.older(ctx, link, archive); docfetch.IsOfDocument(err) {
+		if p, err = w.older(ctx, link, rel); docfetch.IsOfDocument(err) {
 			return err, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		w.set.Read(&p.Document)
-		if redirected == nil && !known && p.Final != p.URL {
-			redirected = p
+		if c.redirected == nil && !c.known && p.Final != p.URL {
+			c.redirected = p
 		}
 	}
+}
+
+// endsArchive reports whether the walk over an archive ends at p, whose link to an older
+// document is link.
+func (c *chainWalk) endsArchive(p *page, link string) (end bool, hole error) {
+	last, policy := c.from.Archive, c.source.Profile.Archives
+	if c.known = c.known || link != "" && link == last; c.known {
+		c.redirected = nil
+	}
+	switch {
+	case link != "" && link == last && policy == ArchivesStay:
+		c.reached = true
+	case link == "" && last != "" && c.redirected != nil:
+		to := c.redirected
+		return false, c.Named(to.URL,
+			fmt.Errorf("redirects to %s, and the archive ends without %s, which an earlier run has read", to.Final, last))
+	case link == "":
+		c.ended = true
+	case c.redirected == nil && (c.known || policy == ArchivesMove) && c.isOlder(p):
+		c.reached = true
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// endsPages reports whether the walk over pages ends at p, whose link to the next one is
+// link.
+func (c *chainWalk) endsPages(p *page, link string) (end bool, hole error) {
+	if link == "" {
+		c.ended = true
+	}
+	return link == "" || c.isKnownAfter(p), nil
 }
 
 // hasChanged reports whether the subscription document now has other items.
@@ -454,14 +489,17 @@ func (w *walk) headAgain(ctx context.Context, head *page) (*page, error) {
 // older reads the next document of a walk. An archive document never changes, so it is
 // not requested if an earlier run has read it, unless that run ended at a hole: then the
 // publisher may have repaired any of them. The kept document is used if the server has
-// not changed it, or the new one can't be read. With ArchivesChange it is used only if
+// not changed it, or the new one can't be read. If archives change, it is used only if
 // the server has not changed it.
-func (w *walk) older(ctx context.Context, url string, archive bool) (*page, error) {
+func (w *walk) older(ctx context.Context, url, rel string) (*page, error) {
 	var kept *page
+	archive := rel == prevArchive
 	if archive {
-		kept = w.kept(url)
+		if doc, ok := w.cache.Take(url, &w.file); ok {
+			kept = &page{Document: doc, n: len(w.pages)}
+		}
 	}
-	changes := w.source.ArchivesChange
+	changes := w.source.archivesChange()
 	if kept != nil && !w.recheck && !changes {
 		if err := w.read(kept); !docfetch.IsOfDocument(err) {
 			return kept, err
@@ -481,15 +519,6 @@ func (w *walk) older(ctx context.Context, url string, archive bool) (*page, erro
 		return p, err
 	}
 	return p, w.cache.Put(&p.Document)
-}
-
-// kept returns a document that an earlier run has kept; nil if there is none.
-func (w *walk) kept(url string) *page {
-	doc, ok := w.cache.Take(url, &w.file)
-	if !ok {
-		return nil
-	}
-	return &page{Document: doc, n: len(w.pages)}
 }
 
 // load loads a document into the walk's file and calls read. An error of the document
@@ -564,7 +593,8 @@ func (w *walk) compareTwins(p *page) error {
 		other := held[twins[0].held]
 		if twins = twins[1:]; other.sum != sum {
 			at := c.position()
-			w.Report(ruleTwin.Finding(p.Final, at.line, at.column, "entry", c.id, name+" is left out: "+other.name+" has the same id, and no earlier time"))
+			w.Report(ruleTwin.Finding(p.Final, at.line, at.column, "entry", c.id,
+				name+" is left out: "+other.name+" has the same id, and no earlier time"))
 		}
 		return nil
 	})
@@ -576,15 +606,15 @@ func (w *walk) describe(p *page, r reading, report func(websync.Finding)) {
 	if r.feed == nil {
 		return
 	}
-	if w.source.Feed != nil {
-		if err := w.source.Feed(r.feed, reporter(p.Final, position{}, "feed", report)); err != nil {
+	if hook := w.source.Profile.Feed; hook != nil {
+		if err := hook(r.feed, reporter(p.Final, position{}, "feed", report)); err != nil {
 			p.fault = w.Named(p.URL, err)
 		}
 	}
 	p.updated = r.feed.Updated
 	p.id, p.inherited = r.feed.ID, Feed{Authors: r.feed.Authors, Lang: r.feed.Lang, Base: r.feed.Base}
 	p.foreign, p.size, p.Skipped = r.foreign, r.size, r.skipped
-	p.prev, p.next = p.leadsTo(r.feed, "prev-archive"), p.leadsTo(r.feed, "next")
+	p.prev, p.next = p.leadsTo(r.feed, prevArchive), p.leadsTo(r.feed, nextPage)
 	p.newer = []string{p.leadsTo(r.feed, "next-archive"), p.leadsTo(r.feed, "previous"), p.leadsTo(r.feed, "prev")}
 	p.self, p.archived = p.leadsTo(r.feed, "self"), r.feed.Archive
 	if p.whole = r.feed.Complete; p.whole {
@@ -622,7 +652,7 @@ func (p *page) whyPart(f *Feed) string {
 	for _, rel := range headRelations {
 		href := p.leadsTo(f, rel)
 		isSelf := href == self || href == p.URL || href == p.Final
-		if rel != "self" && href != "" && (!isSelf || rel == "next") {
+		if rel != "self" && href != "" && (!isSelf || rel == nextPage) {
 			return rel
 		}
 	}
@@ -809,11 +839,13 @@ func (w *walk) parseAtom(p *page, report func(websync.Finding), each func(int, *
 		if r.Kind() != FeedDocument {
 			break
 		}
-		if w.source.Item != nil {
+		if w.source.Profile.Item != nil {
 			c = candidate{own: v.Clone(), read: true}
 		} else {
 			c = candidate{id: v.ID, entry: v.ID, deleted: v.Deleted, read: true, view: v}
-			c.date(v.Updated, v.published, v.updatedText.IsEmpty())
+			if c.date(v.Updated); v.updatedText.IsEmpty() {
+				c.datePublished(v.published)
+			}
 			if w.source.ViaID {
 				c.follow(viewVia(v))
 			}
@@ -892,12 +924,12 @@ func reporter(url string, at position, name string, report func(websync.Finding)
 	return to.At(at.line, at.column, name)
 }
 
-// take applies Source.Item to the candidate's own item and sets the other fields from it.
-// The error is that of Source.Item.
+// take applies SourceProfile.Item to the candidate's own item and sets the other fields
+// from it. The error is that of SourceProfile.Item.
 func (c *candidate) take(s *Source, report ReportFunc) error {
-	if s.Item != nil && !c.isNothing() {
+	if hook := s.Profile.Item; hook != nil && !c.isNothing() {
 		c.entry = []byte(c.own.ID())
-		if err := s.Item(&c.own, report); err != nil {
+		if err := hook(&c.own, report); err != nil {
 			return err
 		}
 	}
@@ -907,9 +939,11 @@ func (c *candidate) take(s *Source, report ReportFunc) error {
 	id := []byte(c.own.ID())
 	c.id, c.entry, c.deleted = id, id, c.own.Tombstone != nil
 	if e := c.own.Entry; e != nil {
-		c.date(e.Updated, e.Published, e.UpdatedText == "")
+		if c.date(e.Updated); e.UpdatedText == "" {
+			c.datePublished(e.Published)
+		}
 	} else {
-		c.date(c.own.Time(), websync.Datetime{}, false)
+		c.date(c.own.Time())
 	}
 	if s.ViaID {
 		c.follow([]byte(itemVia(c.own)))
@@ -917,14 +951,15 @@ func (c *candidate) take(s *Source, report ReportFunc) error {
 	return nil
 }
 
-// date sets the time of the candidate. That of publication counts if no time of a change
-// is written.
-func (c *candidate) date(updated, published websync.Datetime, mayBePublished bool) {
-	c.published = mayBePublished && updated.IsZero() && !published.IsZero()
-	if c.published {
-		updated = published
+// date sets the time of the candidate to that of its change.
+func (c *candidate) date(updated websync.Datetime) { c.at, c.published = instant(updated), false }
+
+// datePublished sets the time of a candidate of which no time of a change is written to
+// that of its publication.
+func (c *candidate) datePublished(at websync.Datetime) {
+	if c.at.IsZero() && !at.IsZero() {
+		c.at, c.published = instant(at), true
 	}
-	c.at = instant(updated)
 }
 
 // follow makes the target of a via link the id.
@@ -969,44 +1004,61 @@ func (w *walk) yieldPages(hole error) error {
 	} else if err := errors.Join(w.cache.Doubt(), w.Problem(hole)); err != nil {
 		return err
 	}
-	w.current = hole == nil && (w.Full || head.prev == "" && !w.source.ArchivesChange)
+	w.current = hole == nil && (w.Full || head.prev == "" && !w.source.archivesChange())
+	w.Expect(int64(w.latest.len()))
+	w.beginNext(head)
+	before := w.next.Skipped
+	for _, p := range slices.Backward(w.pages) {
+		if err := w.yieldPage(p); err != nil {
+			return err
+		}
+		skipped, mark := p.Skipped, w.mark
+		if p == head {
+			skipped += before
+			w.keepHead(head)
+		} else if err := w.keepOlder(p); err != nil {
+			return err
+		}
+		if p == head || head.prev != "" {
+			mark = w.advance
+		}
+		if err := mark(skipped); err != nil {
+			return err
+		}
+	}
+	w.done = hole == nil
+	return nil
+}
+
+// beginNext removes from the next checkpoint what the documents that were read state
+// anew.
+func (w *walk) beginNext(head *page) {
 	if w.current && head.prev == "" {
 		w.next.Archive = "" // if a cache has hidden the archive, all of it is read again
 	}
-	w.Expect(int64(w.latest.len()))
 	if w.ended { // all that was counted before is read again
 		w.next.Skipped, w.next.Damaged = 0, nil
 		if head.isPaged() { // times may have moved back
 			w.next.Time, w.next.Border = websync.Datetime{}, nil
 		}
 	}
-	w.next.Ordered = w.source.ArchivesChange && !w.disorder && (w.ended || w.reached) && head.Skipped == 0
-	before := w.next.Skipped
-	for _, p := range slices.Backward(w.pages) {
-		if err := w.yieldPage(p); err != nil {
-			return err
-		}
-		skipped := p.Skipped
-		if p == head {
-			skipped += before
-			w.keepHead(head)
-		} else {
-			w.next.Skipped += skipped
-			if skipped > 0 && head.prev != "" && !w.source.ArchivesChange {
-				if err := w.keepDamaged(p); err != nil {
-					return err
-				}
-			}
-			if head.prev != "" {
-				w.next.Archive = p.URL
-			}
-		}
-		if err := w.mark(p == head || head.prev != "", skipped); err != nil {
-			return err
-		}
+	whole := w.ended || w.reached
+	w.next.Ordered = w.source.archivesChange() && !w.disorder && whole && head.Skipped == 0
+}
+
+// keepOlder records that a document was yielded that is not the subscription document.
+func (w *walk) keepOlder(p *page) error {
+	w.next.Skipped += p.Skipped
+	if w.pages[0].prev == "" {
+		return nil
 	}
-	w.done = hole == nil
-	return nil
+	w.next.Archive = p.URL
+	if p.Skipped == 0 || w.source.archivesChange() || len(w.next.Damaged) > maxDamaged {
+		return nil
+	}
+	sum, err := w.sumOfBytes(p)
+	w.next.Damaged = append(w.next.Damaged, damaged{p.URL, sum})
+	return err
 }
 
 // keepHead records that the whole feed was yielded. An unchanged first page implies
@@ -1031,16 +1083,7 @@ func (w *walk) keepValidators(head *page) {
 	}
 }
 
-// keepDamaged records an archive document with skipped entries.
-func (w *walk) keepDamaged(p *page) error {
-	if len(w.next.Damaged) > maxDamaged {
-		return nil
-	}
-	sum, err := w.sumOfBytes(p)
-	w.next.Damaged = append(w.next.Damaged, damaged{p.URL, sum})
-	return err
-}
-
+// sumOfBytes returns a digest of a document.
 func (w *walk) sumOfBytes(p *page) (string, error) {
 	if err := w.Rewind(&p.Document); err != nil {
 		return "", err
@@ -1080,8 +1123,9 @@ func (w *walk) checkGap(head *page) {
 		known += p.known
 	}
 	if !w.reached && known == 0 && items > 0 && !w.from.Time.IsZero() {
+		last := websync.NewDatetime(w.from.Time.Time())
 		w.Report(ruleGap.Finding(head.URL, 0, 0, "feed", nil,
-			"nothing in the feed is as old as what was read the last time, at "+websync.NewDatetime(w.from.Time.Time()).String()+": entries in between may be lost"))
+			"nothing in the feed is as old as what was read the last time, at "+last.String()+": entries in between may be lost"))
 	}
 }
 

@@ -149,8 +149,11 @@ func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 func (s *Source) feed() *atom.Source {
 	return &atom.Source{
 		URL: s.URL, Name: s.Name, FeedID: s.FeedID, Content: []string{}, AcceptGaps: s.AcceptGaps, Dir: s.Dir,
-		Feed: readFeed, Item: s.readItem, Profile: fmt.Sprintf("atompmh 1 %q %d", s.Formats, s.Unwanted), ArchivesChange: true, ArchivesMove: true, Repair: s.Repair,
-		MaxDocuments: s.MaxDocuments, MaxBytes: s.MaxBytes,
+		Repair: s.Repair, MaxDocuments: s.MaxDocuments, MaxBytes: s.MaxBytes,
+		Profile: atom.SourceProfile{
+			Name: fmt.Sprintf("atompmh 1 %q %d", s.Formats, s.Unwanted),
+			Feed: readFeed, Item: s.readItem, Archives: atom.ArchivesMove,
+		},
 	}
 }
 

@@ -293,12 +293,15 @@ func (w *walk) readFeed(ctx context.Context, from inner) (*updates, error) {
 	s := w.source
 	u := newUpdates(cmp.Or(s.MaxUpdates, 1_000_000))
 	feed := &atom.Source{
-		URL: s.Feed, FeedID: cmp.Or(s.FeedID, w.next.FeedID), Content: []string{}, MaxBytes: s.MaxBytes, Profile: "eli/1",
-		Feed: func(feed *atom.Feed, report atom.ReportFunc) error {
-			u.feedID = feed.ID
-			return readFeed(feed, report)
+		URL: s.Feed, FeedID: cmp.Or(s.FeedID, w.next.FeedID), Content: []string{}, MaxBytes: s.MaxBytes,
+		Profile: atom.SourceProfile{
+			Name: "eli/1",
+			Feed: func(feed *atom.Feed, report atom.ReportFunc) error {
+				u.feedID = feed.ID
+				return readFeed(feed, report)
+			},
+			Item: s.readItem,
 		},
-		Item: s.readItem,
 	}
 	run := *w.inner
 	run.From = harvest.Checkpoint(from)
@@ -325,7 +328,7 @@ func (w *walk) readFeed(ctx context.Context, from inner) (*updates, error) {
 	return u, nil
 }
 
-// readFeed is atom.Source.Feed. An update feed has one document or several pages (RFC 5005
+// readFeed is atom.SourceProfile.Feed. An update feed has one document or several pages (RFC 5005
 // §3), and is never the whole.
 func readFeed(feed *atom.Feed, report atom.ReportFunc) error {
 	if feed.Complete || feed.Archive {
@@ -336,7 +339,7 @@ func readFeed(feed *atom.Feed, report atom.ReportFunc) error {
 	return nil
 }
 
-// readItem is atom.Source.Item. It leaves the URI and the time of an entry.
+// readItem is atom.SourceProfile.Item. It leaves the URI and the time of an entry.
 func (s *Source) readItem(item *atom.Item, report atom.ReportFunc) error {
 	if t := item.Tombstone; t != nil {
 		t.Ref = repairURI(t.Ref)

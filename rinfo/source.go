@@ -103,7 +103,8 @@ func (s *Source) Root() string { return s.URL }
 // subscription document describes to set, before any entry.
 func (s *Source) feed(set func(*websync.Origin)) *atom.Source {
 	first := true
-	return &atom.Source{
+	profile := atom.SourceProfile{
+		Name: "rinfo/1", Item: readItem, Archives: atom.ArchivesChange, InOrder: true,
 		Feed: func(feed *atom.Feed, report atom.ReportFunc) error {
 			if first {
 				set((&atom.Entry{Source: feed}).Resource(nil).Origin)
@@ -111,13 +112,15 @@ func (s *Source) feed(set func(*websync.Origin)) *atom.Source {
 			first = false
 			return readFeed(feed, report)
 		},
+	}
+	return &atom.Source{
 		URL: s.URL, Name: s.Name, FeedID: s.FeedID, AcceptGaps: s.AcceptGaps, Dir: s.Dir,
 		MaxDocuments: s.MaxDocuments, MaxBytes: s.MaxBytes,
-		Content: []string{"content"}, Item: readItem, Profile: "rinfo/1", ArchivesChange: true, InOrder: true,
+		Content: []string{"content"}, Profile: profile,
 	}
 }
 
-// readFeed is atom.Source.Feed. A complete feed can't be combined with archive documents
+// readFeed is atom.SourceProfile.Feed. A complete feed can't be combined with archive documents
 // (§6): one that has them is archived, and deletes nothing that it does not list.
 func readFeed(feed *atom.Feed, report atom.ReportFunc) error {
 	checkFeed(feed, report)
@@ -127,7 +130,7 @@ func readFeed(feed *atom.Feed, report atom.ReportFunc) error {
 	return nil
 }
 
-// readItem is atom.Source.Item.
+// readItem is atom.SourceProfile.Item.
 func readItem(item *atom.Item, report atom.ReportFunc) error {
 	if item.Entry == nil {
 		return nil
@@ -183,7 +186,8 @@ func (s *Source) Get(ctx context.Context, job *harvest.Job) error {
 	}
 	all := parts(r)
 	if len(all) > maxParts {
-		return fmt.Errorf("rinfo: %.200q has %d alternates and enclosures: %w of %d", websync.RedactURL(r.ID), len(all), websync.ErrLimit, maxParts)
+		return fmt.Errorf("rinfo: %.200q has %d alternates and enclosures: %w of %d",
+			websync.RedactURL(r.ID), len(all), websync.ErrLimit, maxParts)
 	}
 	for _, part := range all {
 		if err := job.Obtain(ctx, bodyName(r, &part.link), part.link); err != nil {
@@ -246,9 +250,12 @@ func Sources(ctx context.Context, fetcher harvest.Fetcher, url string, approved 
 	if err := docfetch.CheckURL("rinfo", url); err != nil {
 		return nil, nil, err
 	}
-	index := &atom.Source{URL: url, Profile: "rinfo-index/1", Feed: func(feed *atom.Feed, _ atom.ReportFunc) error {
-		feed.Links = nil
-		return nil
+	index := &atom.Source{URL: url, Profile: atom.SourceProfile{
+		Name: "rinfo-index/1",
+		Feed: func(feed *atom.Feed, _ atom.ReportFunc) error {
+			feed.Links = nil
+			return nil
+		},
 	}}
 	for e, err := range index.All(ctx, &harvest.Run{Fetcher: fetcher}) {
 		switch {

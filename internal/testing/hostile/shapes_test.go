@@ -184,7 +184,7 @@ var shapes = []shape{{
 }, {
 	name: "atom archive", path: "/archive.atom", root: "feed",
 	source: func(base string) harvest.Source {
-		return &atom.Source{URL: base + "/feed.atom", ArchivesChange: true, ArchivesMove: true}
+		return &atom.Source{URL: base + "/feed.atom", Profile: atom.SourceProfile{Archives: atom.ArchivesMove}}
 	},
 	write: func(base string, edition int, d document) flow {
 		return entries(base, edition, d, "<fh:archive/>", src)
