@@ -508,14 +508,18 @@ func (w *walk) event(p *page, i int, c *candidate) (*outcome, error) {
 	if t := item.Tombstone; t != nil {
 		return deletion(id, c.at, t.When), nil
 	}
-	e := item.Entry
+	return w.put(p, c, item.Entry)
+}
+
+// put returns the event for an entry of a document.
+func (w *walk) put(p *page, c *candidate, e *Entry) (*outcome, error) {
 	w.tally.Add(c.id, c.at)
 	put := harvest.Event{Kind: harvest.Put, At: c.at, Resource: e.Resource(&p.inherited), Current: w.current || c.published}
 	if c.published {
 		put.Resource.Modified = e.Published
 	}
 	link, inline := w.source.content(e)
-	put.Resource.ID, put.Resource.Content = id, link
+	put.Resource.ID, put.Resource.Content = string(c.id), link
 	if inline {
 		if err := w.addInline(&put, p, e); err != nil {
 			return nil, err

@@ -368,7 +368,6 @@ type chainWalk struct {
 // earlier run has processed, or the end of the chain. If a hole prevents that, it returns
 // the reason as hole. err ends the run.
 func (w *walk) follow(ctx context.Context, head *page, rel string) (hole, err error) {
-	limit := cmp.Or(w.source.MaxDocuments, docfetch.DefaultDocuments)
 	w.set.Ask(docfetch.KeyOf(head.URL))
 	w.set.Read(&head.Document)
 	c := &chainWalk{walk: w, rel: rel}
@@ -384,11 +383,11 @@ func (w *walk) follow(ctx context.Context, head *page, rel string) (hole, err er
 			return hole, nil
 		}
 		key := docfetch.KeyOf(link)
-		switch {
-		case w.set.Asked(key) || w.set.ReadAs(key) != "":
+		if w.set.Asked(key) || w.set.ReadAs(key) != "" {
 			return w.Named(p.URL, fmt.Errorf("%s leads back to %s", rel, link)), nil
-		case limit > 0 && len(w.pages) >= limit:
-			return w.Named(p.URL, fmt.Errorf("more than %d documents: %w", limit, websync.ErrLimit)), nil
+		}
+		if hole := w.CheckLimit(p.URL, len(w.pages), w.source.MaxDocuments); hole != nil {
+			return hole, nil
 		}
 		w.set.Ask(key)
 		if p, err = w.older(ctx, link, rel); docfetch.IsOfDocument(err) {

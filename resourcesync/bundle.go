@@ -29,7 +29,8 @@ const (
 // A bundle is a package of a dump: a ZIP file with a manifest (§11.1, §11.2). Nothing is
 // unpacked to files of its own, so no name in it leads anywhere.
 type bundle struct {
-	files map[string]*zip.File // by path, without the leading slash; nil for a path that occurs twice
+	// by path, without the leading slash; nil for a path that occurs twice
+	files map[string]*zip.File
 }
 
 // openBundle reads the directory of a package. The error says what a package of another
@@ -68,7 +69,8 @@ func openBundle(src io.ReaderAt, size int64) (*bundle, error) {
 		b.files[name] = f
 	}
 	if total > freeRatio && total/maxRatio > uint64(size) {
-		return nil, fmt.Errorf("%d bytes that unpack to %d, more than %d times as many: %w", size, total, maxRatio, websync.ErrLimit)
+		return nil, fmt.Errorf("%d bytes that unpack to %d, more than %d times as many: %w",
+			size, total, maxRatio, websync.ErrLimit)
 	}
 	return b, nil
 }
@@ -126,11 +128,13 @@ func cleanPath(path string) (string, error) {
 		return "", fmt.Errorf("the path %.200q has a backslash or a zero byte; its parts must be separated by slashes", path)
 	case strings.HasPrefix(name, "/"), len(name) > 1 && name[1] == ':':
 		return "", fmt.Errorf("the path %.200q must be relative to the package", path)
-	case slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool { return part == ".." || part == "." || part == "" }):
+	case slices.ContainsFunc(strings.Split(name, "/"), isDots):
 		return "", fmt.Errorf(`the path %.200q must have no empty part, "." or ".."`, path)
 	}
 	return name, nil
 }
+
+func isDots(part string) bool { return part == ".." || part == "." || part == "" }
 
 // Open opens the file at a path of the manifest. Reading it ends in an error if the file
 // is not what the directory of the package says.

@@ -88,14 +88,17 @@ const (
 )
 
 // planBytes finds the packages that are cheaper than one request for each change.
-func (w *walk) planBytes(ctx context.Context, b *backlog) {
-	if w.next.Dump == "" || w.source.NoDumps || b.packed || b.news() < minPacked {
+func (w *walk) planBytes(ctx context.Context, b *changeQueue) {
+	if w.next.Dump == "" || w.source.NoDumps || b.packed || b.newEntries() < minPacked {
 		return
 	}
 	d, err := w.readDump(ctx, w.next.Dump, ChangeDump)
 	if err == nil {
-		c := &changeBytes{packages: slices.DeleteFunc(d.packages, func(p *dumpPackage) bool { return p.Metadata.From.IsZero() }), at: -1}
-		slices.SortStableFunc(c.packages, func(a, b *dumpPackage) int { return a.Metadata.From.Time().Compare(b.Metadata.From.Time()) })
+		noFrom := func(p *dumpPackage) bool { return p.Metadata.From.IsZero() }
+		c := &changeBytes{packages: slices.DeleteFunc(d.packages, noFrom), at: -1}
+		slices.SortStableFunc(c.packages, func(a, b *dumpPackage) int {
+			return a.Metadata.From.Time().Compare(b.Metadata.From.Time())
+		})
 		if err = w.weigh(b, c); err == nil {
 			b.bytes = c
 		}
@@ -107,7 +110,7 @@ func (w *walk) planBytes(ctx context.Context, b *backlog) {
 
 // weigh keeps the packages that are cheaper than a request for each of their changes that
 // are to be yielded.
-func (w *walk) weigh(b *backlog, c *changeBytes) error {
+func (w *walk) weigh(b *changeQueue, c *changeBytes) error {
 	costs := make([]int64, len(c.packages))
 	c.repeated = make(map[changeKey]bool)
 	var moment websync.Datetime
@@ -133,7 +136,7 @@ func (w *walk) weigh(b *backlog, c *changeBytes) error {
 				c.repeated[changeKey{id, t}] = true
 			}
 			changed[id] = true
-			if i < l.start || w.source.removes(v) || !b.isLatest(l, i, v) || !w.includes(v.Loc) {
+			if i < l.first || w.source.removes(v) || !b.isLatest(l, i, v) || !w.includes(v.Loc) {
 				continue
 			}
 			if k := c.find(t); k >= 0 {
@@ -154,7 +157,7 @@ func (w *walk) weigh(b *backlog, c *changeBytes) error {
 }
 
 // bytesOf returns what opens the bytes of a change; nil if no package has them.
-func (w *walk) bytesOf(ctx context.Context, b *backlog, v *View) (func() (io.ReadCloser, error), error) {
+func (w *walk) bytesOf(ctx context.Context, b *changeQueue, v *View) (func() (io.ReadCloser, error), error) {
 	c := b.bytes
 	if c == nil || w.source.removes(v) {
 		return nil, nil
@@ -192,7 +195,7 @@ type verified struct {
 // nextPackage goes on to a package. One that can't be read has no bytes.
 func (w *walk) nextPackage(ctx context.Context, c *changeBytes, k int) error {
 	if c.at >= 0 {
-		if err := w.drain(); err != nil {
+		if err := w.Drain(); err != nil {
 			return err
 		}
 		c.check(w.Report)
@@ -205,9 +208,7 @@ func (w *walk) nextPackage(ctx context.Context, c *changeBytes, k int) error {
 		err = p.entries(w.Report, func(v *View) error {
 			if len(v.Metadata.Path) > 0 {
 				e := v.Clone()
-				c.paths[changeKey{idSum(v.Loc), changeTime(v)}] = packed{e.Metadata.Path, websync.Link{
-					Href: p.Loc, Length: e.Metadata.Length, Digests: e.Metadata.Digests,
-				}}
+				c.paths[changeKey{idSum(v.Loc), changeTime(v)}] = packed{e.Metadata.Path, e.Metadata.bytes(p.Loc)}
 			}
 			return nil
 		})

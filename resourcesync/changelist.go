@@ -27,32 +27,32 @@ type changeList struct {
 	grows   bool             // it is a dump with a package that may grow unseen
 
 	// What the first reading finds.
-	head     Head
-	from     websync.Datetime // as the document says, or else its index
-	late     bool             // that is later than its index says
-	unstated bool             // its index does not say
-	entries  int
-	skipped  int
-	base     int              // how many entries of the backlog are before it
-	latest   map[uint64]int   // the last certain entry of each URI, until the backlog has it
-	ordered  bool             // no lastmod without datetime is before an earlier time or from
-	back     bool             // an entry states a datetime before that of an earlier one
-	begins   websync.Datetime // the earliest time of an entry
-	untimed  bool             // an entry has no time
-	clock    websync.Datetime // the latest one, unless the server's clock says that it is wrong
-	sum      uint64           // of the entries
-	last     uint64           // of the last one
-	prefix   bool             // it begins with the entries that were yielded before
-	held     int              // the entry after the last one that was yielded before; 0 if that is not here
+	head      Head
+	from      websync.Datetime // as the document says, or else its index
+	late      bool             // that is later than its index says
+	unstated  bool             // its index does not say
+	entries   int
+	skipped   int
+	base      int              // how many entries of the queue are before it
+	latest    map[uint64]int   // the last certain entry of each URI, until the queue has it
+	ordered   bool             // no lastmod without datetime is before an earlier time or from
+	unordered bool             // an entry states a datetime before that of an earlier one
+	begins    websync.Datetime // the earliest time of an entry
+	untimed   bool             // an entry has no time
+	clock     websync.Datetime // the latest one, unless the server's clock says that it is wrong
+	sum       uint64           // of the entries
+	last      uint64           // of the last one
+	prefix    bool             // it begins with the entries that were yielded before
+	afterLast int              // the entry after the last one that was yielded before; 0 if that is not here
 
 	// What is to be yielded.
-	start  int              // the first entry
-	since  time.Time        // if set, entries before it are not
-	before websync.Datetime // the latest time of the lists before it
-	fresh  int              // the first entry that is certainly after the position; -1 if none is
-	floor  websync.Datetime // that entry is not before it
-	end    cursor           // the position that a run that ends after the list leaves
-	passed int              // skipped entries of the list before it
+	first    int              // the first entry
+	since    time.Time        // if set, entries before it are not
+	before   websync.Datetime // the latest time of the lists before it
+	firstNew int              // the first entry that is certainly after the position; -1 if none is
+	floor    websync.Datetime // that entry is not before it
+	end      cursor           // the position that a run that ends after the list leaves
+	passed   int              // skipped entries of the list before it
 }
 
 func newChangeList(url string) *changeList {
@@ -95,14 +95,14 @@ func (w *walk) fetch(ctx context.Context, l *changeList, known docfetch.Validato
 }
 
 // readList is read, for a document that must not be an index.
-func (w *walk) readList(ctx context.Context, b *backlog, l *changeList, known docfetch.Validators) error {
+func (w *walk) readList(ctx context.Context, b *changeQueue, l *changeList, known docfetch.Validators) error {
 	if err := w.fetch(ctx, l, known); err != nil || l.NotModified {
 		return err
 	}
 	return w.checkList(b, l)
 }
 
-func (w *walk) checkList(b *backlog, l *changeList) error {
+func (w *walk) checkList(b *changeQueue, l *changeList) error {
 	want := ChangeList
 	if l.pack != nil {
 		want = ChangeDumpManifest
@@ -110,15 +110,15 @@ func (w *walk) checkList(b *backlog, l *changeList) error {
 	err := w.check(b, l, want)
 	if err == nil && l.head.Index {
 		l.Close()
-		err = &docfetch.Error{Err: w.Named(l.URL,
-			fmt.Errorf("an index of the capability %q, where a list of changes must be", want))}
+		err = fmt.Errorf("an index of the capability %q, where a list of changes must be", want)
+		err = &docfetch.Error{Err: w.Named(l.URL, err)}
 	}
 	return err
 }
 
 // read gets a list, or an index, unless it is still the known one, and reads it to its
 // end.
-func (w *walk) read(ctx context.Context, b *backlog, l *changeList, known docfetch.Validators, want ...Capability) error {
+func (w *walk) read(ctx context.Context, b *changeQueue, l *changeList, known docfetch.Validators, want ...Capability) error {
 	if err := w.fetch(ctx, l, known); err != nil || l.NotModified {
 		return err
 	}
@@ -126,7 +126,7 @@ func (w *walk) read(ctx context.Context, b *backlog, l *changeList, known docfet
 }
 
 // check reads a document to its end. It must have one of the capabilities.
-func (w *walk) check(b *backlog, l *changeList, want ...Capability) (err error) {
+func (w *walk) check(b *changeQueue, l *changeList, want ...Capability) (err error) {
 	defer func() {
 		if err != nil {
 			l.Close()
@@ -134,11 +134,9 @@ func (w *walk) check(b *backlog, l *changeList, want ...Capability) (err error) 
 		}
 	}()
 	if l.pack == nil {
-		b.set.Ask(docfetch.KeyOf(l.URL))
-		if err := b.set.CheckRedirect(&l.Document); err != nil {
+		if err := b.set.Add(&l.Document); err != nil {
 			return err
 		}
-		b.set.Read(&l.Document)
 	}
 	r := w.reader(&l.Document, w.Report)
 	if l.head, err = r.Head(); err != nil {
@@ -153,31 +151,14 @@ func (w *walk) check(b *backlog, l *changeList, want ...Capability) (err error) 
 	form, since := formOf(documentKind{l.head.Metadata.Capability, l.head.Index}), b.since()
 	changes := form != nil && form.changes // otherwise they are lists or packages
 	h := fnv.New64a()
-	for {
-		v, err := r.NextView()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	err = eachView(r, func(_ int, v *View) error {
 		if len(v.Loc) > maxID {
 			l.skipped += w.tooLong(l.Final, string(v.Loc), v.Line, v.Column)
 		}
 		if v.twice {
 			l.skipped++
 		}
-		t := changeTime(v)
-		l.untimed = l.untimed || t.IsZero()
-		if !t.IsZero() && (l.begins.IsZero() || t.Before(l.begins)) {
-			l.begins = t
-		}
-		at := l.tick(v)
-		if v.Metadata.Datetime.IsZero() {
-			l.ordered = l.ordered && at == t
-		} else {
-			l.back = l.back || l.within(t).Before(at)
-		}
+		at := l.noteTime(v)
 		l.last = sumOf(v)
 		h.Write(binary.LittleEndian.AppendUint64(nil, l.last))
 		if changes && w.doubts(l, v, at, since) {
@@ -185,16 +166,44 @@ func (w *walk) check(b *backlog, l *changeList, want ...Capability) (err error) 
 		} else {
 			l.latest[idSum(v.Loc)] = l.entries
 		}
-		if l.entries++; l.entries == b.from.N {
-			l.prefix = h.Sum64() == b.from.Sum
-		}
-		if l.held == 0 && b.from.Last != 0 && l.last == b.from.Last {
-			l.held = l.entries
-		}
+		l.entries++
+		l.comparePosition(&b.from, h.Sum64())
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	l.sum = h.Sum64()
 	l.skipped += r.Skipped()
 	return nil
+}
+
+// comparePosition notes whether the entries so far, of which sum is a digest, are those
+// before a position, and whether the last one is the last of those.
+func (l *changeList) comparePosition(position *cursor, sum uint64) {
+	if l.entries == position.N {
+		l.prefix = sum == position.Sum
+	}
+	if l.afterLast == 0 && position.Last != 0 && l.last == position.Last {
+		l.afterLast = l.entries
+	}
+}
+
+// noteTime notes what the time of the next entry shows of the list. It returns the time
+// of the change, as tick does.
+func (l *changeList) noteTime(v *View) (at websync.Datetime) {
+	t := changeTime(v)
+	l.untimed = l.untimed || t.IsZero()
+	if !t.IsZero() && (l.begins.IsZero() || t.Before(l.begins)) {
+		l.begins = t
+	}
+	at = l.tick(v)
+	if v.Metadata.Datetime.IsZero() {
+		l.ordered = l.ordered && at == t
+	} else {
+		l.unordered = l.unordered || l.within(t).Before(at)
+	}
+	return at
 }
 
 // doubts reports a change without its kind, and one whose datetime is before at, the time
@@ -215,7 +224,8 @@ func (w *walk) doubts(l *changeList, v *View, at websync.Datetime, since time.Ti
 		return false
 	}
 	if doubt = isBefore(stated, since) && w.source.removes(v) && w.includes(v.Loc); doubt {
-		what += fmt.Sprintf(": the baseline is later, so the deletion of %s is not carried out", websync.RedactURL(string(v.Loc)))
+		uri := websync.RedactURL(string(v.Loc))
+		what += fmt.Sprintf(": the baseline is later, so the deletion of %s is not carried out", uri)
 	}
 	w.Report(rule.Finding(l.Final, v.Line, v.Column, "md", []byte(stated.String()), what))
 	return doubt
@@ -304,39 +314,44 @@ func idSum(uri []byte) uint64 {
 }
 
 // yieldList yields the new changes of a list: those that are the last of their URI in the
-// whole backlog.
-func (w *walk) yieldList(ctx context.Context, b *backlog, l *changeList) error {
+// whole queue.
+func (w *walk) yieldList(ctx context.Context, b *changeQueue, l *changeList) error {
 	err := w.eachNew(b, l, func(v *View, at websync.Datetime, isLatest bool) error {
-		if !isLatest {
-			return w.noteChanged(v, false)
+		if isLatest {
+			if at.IsZero() && w.Incomplete() && (b.repeats || w.source.removes(v)) {
+				return nil // what could not be read may come later, and say something else
+			}
+			if err := w.yieldChange(ctx, b, l, v, at); err != nil {
+				return err
+			}
 		}
-		if at.IsZero() && w.Incomplete() && (b.repeats || w.source.removes(v)) {
-			return nil // what could not be read may come later, and say something else
-		}
-		open, err := w.opener(ctx, b, l, v)
-		if err == nil {
-			err = w.change(v, at, w.isNew(at), open)
-		}
-		if err == nil {
-			err = w.noteChanged(v, true)
-		}
-		return err
+		return w.noteChanged(v, isLatest)
 	})
-	if err != nil {
+	if err != nil || l.pack == nil {
 		return err
 	}
-	return w.endList(l)
+	if err := w.Drain(); err != nil {
+		return err
+	}
+	w.next.Skipped += l.pack.check(w.Report)
+	l.Close()
+	return nil
 }
 
-// isNew reports whether a change at a time is later than those that earlier runs have
-// yielded. One at the time of the last of those counts as new.
-func (w *walk) isNew(at websync.Datetime) bool {
-	return w.from.Log.URL != "" && !at.Before(w.from.Log.Clock)
+// yieldChange yields a change, with what opens its bytes if they came along.
+func (w *walk) yieldChange(ctx context.Context, b *changeQueue, l *changeList, v *View, at websync.Datetime) (err error) {
+	var open func() (io.ReadCloser, error)
+	if l.pack != nil {
+		open = l.pack.opener(ctx, string(v.Metadata.Path))
+	} else if open, err = w.bytesOf(ctx, b, v); err != nil {
+		return err
+	}
+	return w.putChange(v, at, open)
 }
 
 // eachNew calls f with each new change of a list and its time. Of several changes of one
-// URI in the backlog, only one is the latest.
-func (w *walk) eachNew(b *backlog, l *changeList, f func(v *View, at websync.Datetime, isLatest bool) error) error {
+// URI in the queue, only one is the latest.
+func (w *walk) eachNew(b *changeQueue, l *changeList, f func(v *View, at websync.Datetime, isLatest bool) error) error {
 	r, err := w.again(&l.Document)
 	if err != nil {
 		return err
@@ -350,11 +365,11 @@ func (w *walk) eachNew(b *backlog, l *changeList, f func(v *View, at websync.Dat
 		if err != nil {
 			return w.Problem(err)
 		}
-		if i == l.fresh {
+		if i == l.firstNew {
 			l.clock = latest(l.clock, l.floor)
 		}
 		at := l.tick(v)
-		if i < l.start || isBefore(at, l.since) || v.twice || !w.includes(v.Loc) {
+		if i < l.first || isBefore(at, l.since) || v.twice || !w.includes(v.Loc) {
 			continue
 		}
 		if err := f(v, at, b.isLatest(l, i, v)); err != nil {
@@ -364,31 +379,10 @@ func (w *walk) eachNew(b *backlog, l *changeList, f func(v *View, at websync.Dat
 }
 
 // isLatest reports whether an entry is the last certain one of its URI in the whole
-// backlog.
-func (b *backlog) isLatest(l *changeList, i int, v *View) bool {
+// queue.
+func (b *changeQueue) isLatest(l *changeList, i int, v *View) bool {
 	at, ok := b.latest[idSum(v.Loc)]
 	return ok && at == l.base+i
-}
-
-// opener returns what opens the bytes of a change that came along; nil if none did.
-func (w *walk) opener(ctx context.Context, b *backlog, l *changeList, v *View) (func() (io.ReadCloser, error), error) {
-	if l.pack != nil {
-		return l.pack.opener(ctx, string(v.Metadata.Path)), nil
-	}
-	return w.bytesOf(ctx, b, v)
-}
-
-// endList ends the yielding of a list: the engine reads what came along.
-func (w *walk) endList(l *changeList) error {
-	if l.pack == nil {
-		return nil
-	}
-	if err := w.drain(); err != nil {
-		return err
-	}
-	w.next.Skipped += l.pack.check(w.Report)
-	l.Close()
-	return nil
 }
 
 // latest returns the later of two times; the one that is known if the other is not.

@@ -12,15 +12,15 @@ import (
 	"github.com/websync-go/websync/internal/docfetch"
 )
 
-// A backlog is what of the log is still to be yielded: change lists that were read to
+// A changeQueue is what of the log is still to be yielded: change lists that were read to
 // their end and checked.
-type backlog struct {
+type changeQueue struct {
 	lists      []*changeList
 	root       string // what the Capability List names, or what replaced it
 	packed     bool   // root is a Change Dump
 	validators docfetch.Validators
 	end        cursor // the position after the lists
-	kept       cursor // the position that the next run goes on from: end, unless held
+	next       cursor // the position that the next run goes on from: end, unless readAgain
 	skipped    int    // entries that can't be read, of indexes and of lists that are read again
 
 	entries int              // of the lists
@@ -28,50 +28,51 @@ type backlog struct {
 	clock   websync.Datetime // the latest time of an entry
 	set     docfetch.Set
 
-	bytes *changeBytes // of some changes; nil if there are none
-	doubt error        // why changes may be missing that the lists do not have
-	held  bool         // the next run reads some of the lists again
-	idle  bool         // the log moved on before a list could be read
+	bytes     *changeBytes // of some changes; nil if there are none
+	doubt     error        // why changes may be missing that the lists do not have
+	readAgain bool         // the next run reads some of the lists again
+	idle      bool         // the log moved on before a list could be read
 
-	junction      // of the lists of the root
-	repeats  bool // there may be changes that were yielded before
+	rootLists      // the lists of the root
+	repeats   bool // there may be changes that were yielded before
 }
 
-// A junction is where lists join what was read before them.
-type junction struct {
-	from   cursor           // the position before them
-	first  int              // how many lists of the backlog are before them
-	unread int              // entries of the index that can't be read
-	placed bool             // it is certain which of their entries are after the position
-	newest websync.Datetime // the latest time of one
-	back   bool             // one states a time before that of an earlier one
-	old    error            // why they may be an old copy
+// A rootLists is what is known of the lists that a document is or names, and of what was
+// read before them.
+type rootLists struct {
+	from       cursor           // the position before them
+	before     int              // how many lists of the queue are before them
+	unread     int              // entries of the index that can't be read
+	positioned bool             // it is certain which of their entries are after the position
+	newest     websync.Datetime // the latest time of one
+	unordered  bool             // one states a time before that of an earlier one
+	oldCopy    error            // why they may be an old copy
 }
 
 // Close removes the documents.
-func (b *backlog) Close() {
+func (b *changeQueue) Close() {
 	for _, l := range b.lists {
 		l.Close()
 	}
 	b.bytes.Close()
 }
 
-// news returns how many entries are new.
-func (b *backlog) news() (n int) {
+// newEntries returns how many entries are new.
+func (b *changeQueue) newEntries() (n int) {
 	for _, l := range b.lists {
-		n += l.entries - l.start
+		n += l.entries - l.first
 	}
 	return n
 }
 
 // changed returns how many URIs have a new entry. Only the first list may begin with
 // others.
-func (b *backlog) changed() (n int) {
+func (b *changeQueue) changed() (n int) {
 	if len(b.lists) == 0 {
 		return 0
 	}
 	for _, i := range b.latest {
-		if i >= b.lists[0].start {
+		if i >= b.lists[0].first {
 			n++
 		}
 	}
@@ -102,17 +103,17 @@ const overlap = time.Hour
 
 // since returns the moment before which the baseline has all changes; zero if that is not
 // known.
-func (b *backlog) since() time.Time {
+func (b *changeQueue) since() time.Time {
 	if b.end.At.IsZero() {
 		return time.Time{}
 	}
 	return b.end.At.Time().Add(-overlap)
 }
 
-// backlog reads the lists with the changes after the position. One that can't be read is
+// readQueue reads the lists with the changes after the position. One that can't be read is
 // a Problem. The error is a *gapError if there is a gap.
-func (w *walk) backlog(ctx context.Context) (*backlog, error) {
-	b := &backlog{root: w.next.Root, packed: w.next.Packed, validators: w.next.Validators, end: w.next.Log, kept: w.next.Log}
+func (w *walk) readQueue(ctx context.Context) (*changeQueue, error) {
+	b := &changeQueue{root: w.next.Root, packed: w.next.Packed, validators: w.next.Validators, end: w.next.Log, next: w.next.Log}
 	for visited := make(map[docfetch.Key]bool); ; {
 		visited[docfetch.KeyOf(b.root)] = true
 		successor, err := w.readRoot(ctx, b)
@@ -121,8 +122,8 @@ func (w *walk) backlog(ctx context.Context) (*backlog, error) {
 			successor, err = w.moved(ctx, b)
 		}
 		ended := successor == "" || visited[docfetch.KeyOf(successor)]
-		if err == nil && ended && b.old != nil {
-			err = w.Problem(b.old)
+		if err == nil && ended && b.oldCopy != nil {
+			err = w.Problem(b.oldCopy)
 		}
 		if err != nil {
 			b.Close()
@@ -139,11 +140,11 @@ func (w *walk) backlog(ctx context.Context) (*backlog, error) {
 // was read last. A publisher may leave an open list behind: the Capability List is asked
 // if nothing is new in it, if it does not continue at the position, or if it is closed
 // and its end lies in the future.
-func (w *walk) moved(ctx context.Context, b *backlog) (url string, err error) {
+func (w *walk) moved(ctx context.Context, b *changeQueue) (url string, err error) {
 	if w.Incomplete() || b.doubt != nil {
 		return "", nil
 	}
-	if w.offers == nil && (b.news() == 0 || b.repeats || b.held) {
+	if w.offers == nil && (b.newEntries() == 0 || b.repeats || b.readAgain) {
 		err = w.readCapabilities(ctx, w.next.Capabilities)
 	}
 	switch now := w.log(); {
@@ -159,8 +160,8 @@ func (w *walk) moved(ctx context.Context, b *backlog) (url string, err error) {
 	return "", nil
 }
 
-// yieldBacklog yields the changes of a backlog, and moves the position to its end.
-func (w *walk) yieldBacklog(ctx context.Context, b *backlog) error {
+// yieldQueue yields the changes of a queue, and moves the position to its end.
+func (w *walk) yieldQueue(ctx context.Context, b *changeQueue) error {
 	defer b.Close()
 	w.next.Root, w.next.Packed, w.next.Idle = b.root, b.packed, b.idle
 	w.named()
@@ -182,7 +183,7 @@ func (w *walk) yieldBacklog(ctx context.Context, b *backlog) error {
 	w.ExpectMore(0)
 	b.bytes.check(w.Report)
 	w.next.Validators = b.validators
-	if b.held {
+	if b.readAgain {
 		w.next.Validators = docfetch.Validators{}
 	}
 	if err := w.Mark(w.resume(), w.next.Skipped+w.next.Log.Skipped+b.skipped-w.counted); err != nil || b.doubt == nil {
@@ -191,28 +192,28 @@ func (w *walk) yieldBacklog(ctx context.Context, b *backlog) error {
 	return w.Problem(b.doubt)
 }
 
-// rereads is how often a run reads an index again because the log has moved on.
-const rereads = 3
+// maxRereads is how often a run reads an index again because the log has moved on.
+const maxRereads = 3
 
 // readRoot reads the lists that the document at b.root is or names. A successor is the
 // URL of what may have the changes after them.
-func (w *walk) readRoot(ctx context.Context, b *backlog) (successor string, err error) {
-	b.junction = junction{from: b.end, first: len(b.lists)}
+func (w *walk) readRoot(ctx context.Context, b *changeQueue) (successor string, err error) {
+	b.rootLists = rootLists{from: b.end, before: len(b.lists)}
 	root, err := w.readNamed(ctx, b)
 	for attempt := 1; ; attempt++ {
 		var gap *gapError
 		if !errors.As(err, &gap) || !gap.late && !gap.unstated || b.continues() && b.end.Until.IsZero() {
 			break
 		}
-		if attempt > rereads {
-			return "", w.hold(b, gap, !root.NotModified)
+		if attempt > maxRereads {
+			return "", w.stopReading(b, gap, !root.NotModified)
 		}
 		b.validators = docfetch.Validators{}
 		if !root.NotModified { // otherwise it is not known what it states
 			b.validators = root.Validators.Kept()
 		}
 		if root, err = w.readNamed(ctx, b); err == nil && root.NotModified {
-			return "", w.hold(b, gap, false)
+			return "", w.stopReading(b, gap, !root.NotModified)
 		}
 	}
 	switch {
@@ -224,21 +225,21 @@ func (w *walk) readRoot(ctx context.Context, b *backlog) (successor string, err 
 	return w.successor(ctx, b, root)
 }
 
-// hold ends the reading of a log that moves on while it is read. The position stays after
-// the lists that were read, so that the next run continues there. It returns the gap if
-// no reading has brought anything new: then the changes are not to be had.
-func (w *walk) hold(b *backlog, gap *gapError, moves bool) error {
-	if err := w.checkPlace(b); err != nil {
+// stopReading ends the reading of a log that moves on while it is read. The position
+// stays after the lists that were read, so that the next run continues there. It returns
+// the gap if no reading has brought anything new: then the changes are not to be had.
+func (w *walk) stopReading(b *changeQueue, gap *gapError, moves bool) error {
+	if err := w.checkPosition(b); err != nil {
 		return err
 	}
-	if b.old != nil { // the lists that show what of them is new are still to come
-		if b.first > 0 {
+	if b.oldCopy != nil { // the lists that show what of them is new are still to come
+		if b.before > 0 {
 			return gap
 		}
 		b.Close()
-		b.lists, b.entries, b.end, b.kept, b.held, b.skipped, b.old = nil, 0, b.from, b.from, false, 0, nil
+		b.lists, b.entries, b.end, b.next, b.readAgain, b.skipped, b.oldCopy = nil, 0, b.from, b.from, false, 0, nil
 	}
-	reads := len(b.lists) > b.first
+	reads := len(b.lists) > b.before
 	switch {
 	case gap.late && (reads || !w.next.Idle), moves && reads:
 	default:
@@ -246,13 +247,14 @@ func (w *walk) hold(b *backlog, gap *gapError, moves bool) error {
 	}
 	b.idle = !reads
 	b.validators = docfetch.Validators{}
-	b.doubt = w.Named(gap.document, fmt.Errorf("it begins later than its index states: the log has moved on, and the next run reads the changes after %v", gap.since))
+	b.doubt = w.Named(gap.document, fmt.Errorf(
+		"it begins later than its index states: the log has moved on, and the next run reads the changes after %v", gap.since))
 	return nil
 }
 
 // readNamed reads the document at b.root, and the lists that it is or names. The error is
 // a *gapError if there is a gap.
-func (w *walk) readNamed(ctx context.Context, b *backlog) (root *changeList, err error) {
+func (w *walk) readNamed(ctx context.Context, b *changeQueue) (root *changeList, err error) {
 	if root, err = w.root(ctx, b); err != nil {
 		return root, err
 	}
@@ -283,8 +285,8 @@ func (l *changeList) isList() bool {
 
 // successor returns the URL of what may have the changes after the lists that a document
 // is or names.
-func (w *walk) successor(ctx context.Context, b *backlog, root *changeList) (url string, err error) {
-	if err := w.checkPlace(b); err != nil {
+func (w *walk) successor(ctx context.Context, b *changeQueue, root *changeList) (url string, err error) {
+	if err := w.checkPosition(b); err != nil {
 		return "", err
 	}
 	if !root.NotModified {
@@ -310,7 +312,7 @@ func (w *walk) successor(ctx context.Context, b *backlog, root *changeList) (url
 }
 
 // root reads the document at b.root, or where the Capability List says that it is now.
-func (w *walk) root(ctx context.Context, b *backlog) (*changeList, error) {
+func (w *walk) root(ctx context.Context, b *changeQueue) (*changeList, error) {
 	root := newChangeList(b.root)
 	err := w.read(ctx, b, root, b.validators, ChangeList, ChangeDump)
 	if errors.Is(err, websync.ErrGone) && w.offers == nil {
@@ -334,27 +336,11 @@ func (w *walk) root(ctx context.Context, b *backlog) (*changeList, error) {
 
 // listed returns those of the lists of an index, or of the packages of a Change Dump,
 // that may have changes after the position.
-func (w *walk) listed(ctx context.Context, b *backlog, index *changeList) (lists []*changeList, err error) {
-	r, err := w.again(&index.Document)
+func (w *walk) listed(ctx context.Context, b *changeQueue, index *changeList) (lists []*changeList, err error) {
+	entries, err := w.indexEntries(b, index)
 	if err != nil {
 		return nil, err
 	}
-	var entries []Entry
-	for e, err := range r.All() {
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, e)
-	}
-	if n := r.Skipped(); n > 0 { // each may name a list that comes before any of the others
-		b.skipped, b.held, b.unread = b.skipped+n-b.unread, true, n
-	}
-	named := make(map[string]bool)
-	entries = slices.DeleteFunc(entries, func(e Entry) bool {
-		again := named[e.Loc]
-		named[e.Loc] = true
-		return again
-	})
 	if b.packed {
 		if lists, err = w.packages(ctx, index, entries); err != nil {
 			return nil, err
@@ -372,25 +358,53 @@ func (w *walk) listed(ctx context.Context, b *backlog, index *changeList) (lists
 	if !certain && !w.next.Stale {
 		return nil, &gapError{document: index.URL, since: b.end.Time}
 	}
+	return b.after(lists, index.head.Metadata.From), nil
+}
+
+// indexEntries returns the entries of an index, or of a Change Dump, each URL once.
+func (w *walk) indexEntries(b *changeQueue, index *changeList) (entries []Entry, err error) {
+	r, err := w.again(&index.Document)
+	if err != nil {
+		return nil, err
+	}
+	named := make(map[string]bool)
+	for e, err := range r.All() {
+		if err != nil {
+			return nil, err
+		}
+		if !named[e.Loc] {
+			named[e.Loc] = true
+			entries = append(entries, e)
+		}
+	}
+	if n := r.Skipped(); n > 0 { // each may name a list that comes before any of the others
+		b.skipped, b.readAgain, b.unread = b.skipped+n-b.unread, true, n
+	}
+	return entries, nil
+}
+
+// after returns those of the lists of an index, in their order, that may have changes
+// after the position. From is when the index begins.
+func (b *changeQueue) after(lists []*changeList, from websync.Datetime) []*changeList {
 	if at := b.reached(lists); at >= 0 {
-		return lists[at:], nil
+		return lists[at:]
 	}
 	if len(lists) > 0 && lists[0].from.IsZero() {
-		lists[0].from = index.head.Metadata.From
+		lists[0].from = from
 	}
 	if isAscending(lists) && !b.end.Time.IsZero() {
 		for at := len(lists) - 1; at > 0; at-- {
 			if from := lists[at].from; !from.IsZero() && from.Time().Before(b.end.Time.Time().Add(-overlap)) {
-				return lists[at:], nil
+				return lists[at:]
 			}
 		}
 	}
-	return lists, nil
+	return lists
 }
 
 // reached returns the index of the list that has the position, or of the one after it; -1
 // if the lists do not show where the position is.
-func (b *backlog) reached(lists []*changeList) int {
+func (b *changeQueue) reached(lists []*changeList) int {
 	log := &b.end
 	at := slices.IndexFunc(lists, func(l *changeList) bool { return l.URL == log.URL })
 	if at < 0 {
@@ -398,7 +412,9 @@ func (b *backlog) reached(lists []*changeList) int {
 	}
 	if from := lists[at].from; from.After(log.From) && !from.Time().Before(log.Time.Time()) {
 		// A later list has its URL. It may be under another one, and be split.
-		return slices.IndexFunc(lists, func(l *changeList) bool { return !l.from.IsZero() && l.from.Time().Equal(log.From.Time()) })
+		return slices.IndexFunc(lists, func(l *changeList) bool {
+			return !l.from.IsZero() && l.from.Time().Equal(log.From.Time())
+		})
 	}
 	p := lists[at].pack
 	unchanged := p != nil && !p.Metadata.Until.IsZero() && p.Metadata.Until == log.Until && p.sum() == log.Package
@@ -410,14 +426,15 @@ func (b *backlog) reached(lists []*changeList) int {
 
 // continues reports whether the lists before the position were read in this run, from the
 // same index.
-func (b *backlog) continues() bool { return b.placed || len(b.lists) > b.first }
+func (b *changeQueue) continues() bool { return b.positioned || len(b.lists) > b.before }
 
 // inOrder returns lists in the order of their changes: the latest comes last in an index
 // (Z39.99 §12.2). If their intervals follow each other in another order only, it is that
 // one. It is not certain if they do so in none: the publisher's clock was set back
 // between two lists, or the index has no order.
 func inOrder(lists []*changeList) (ordered []*changeList, certain bool) {
-	if slices.ContainsFunc(lists, func(l *changeList) bool { return l.from.IsZero() }) || isAscending(lists) || follow(lists) {
+	noFrom := func(l *changeList) bool { return l.from.IsZero() }
+	if slices.ContainsFunc(lists, noFrom) || isAscending(lists) || follow(lists) {
 		return lists, true
 	}
 	sorted := slices.Clone(lists)
@@ -449,33 +466,26 @@ func follow(lists []*changeList) bool {
 
 // readLists reads lists that follow each other, the first of which may continue the one
 // that was read last.
-func (w *walk) readLists(ctx context.Context, b *backlog, lists []*changeList) error {
+func (w *walk) readLists(ctx context.Context, b *changeQueue, lists []*changeList) error {
 	if len(lists) == 0 {
 		return nil
 	}
 	for _, l := range lists {
 		b.set.Ask(docfetch.KeyOf(l.URL))
 	}
-	rest := lists
+	others := lists
 	if !b.continues() {
 		if ok, err := w.readFirst(ctx, b, lists); !ok {
 			return err
 		}
-		rest = lists[1:]
+		others = lists[1:]
 	}
 	ahead := docfetch.Ahead[*changeList]{
 		Parallel: w.source.Parallel,
-		Next: func() (*changeList, bool) {
-			if len(rest) == 0 {
-				return nil, false
-			}
-			l := rest[0]
-			rest = rest[1:]
-			return l, true
-		},
-		Ready: func(*changeList) bool { return false },
-		Get:   func(ctx context.Context, l *changeList) { l.err = w.fetch(ctx, l, docfetch.Validators{}) },
-		Close: func(l *changeList) { l.Close() },
+		Next:     docfetch.Each(others),
+		Ready:    func(*changeList) bool { return false },
+		Get:      func(ctx context.Context, l *changeList) { l.err = w.fetch(ctx, l, docfetch.Validators{}) },
+		Close:    func(l *changeList) { l.Close() },
 	}
 	for l := range ahead.All(ctx) {
 		if l.err == nil {
@@ -495,7 +505,7 @@ func (w *walk) readLists(ctx context.Context, b *backlog, lists []*changeList) e
 }
 
 // readFirst reads the first of some lists. It reports whether the others can be read.
-func (w *walk) readFirst(ctx context.Context, b *backlog, lists []*changeList) (ok bool, err error) {
+func (w *walk) readFirst(ctx context.Context, b *changeQueue, lists []*changeList) (ok bool, err error) {
 	first := lists[0]
 	if first.Body == nil && !first.NotModified {
 		var known docfetch.Validators
@@ -509,7 +519,7 @@ func (w *walk) readFirst(ctx context.Context, b *backlog, lists []*changeList) (
 			return false, err
 		}
 	}
-	if b.placed = first.NotModified; b.placed {
+	if b.positioned = first.NotModified; b.positioned {
 		return true, nil
 	}
 	if err := w.join(ctx, b, first, lists); err != nil {
@@ -521,9 +531,9 @@ func (w *walk) readFirst(ctx context.Context, b *backlog, lists []*changeList) (
 
 // skips reports whether changes between a list and the closed one before it may be
 // missing. A baseline that is older than the oldest change does without them.
-func (w *walk) skips(b *backlog, l *changeList) bool {
+func (w *walk) skips(b *changeQueue, l *changeList) bool {
 	known := latest(b.end.Until, b.end.Time)
-	if !b.placed {
+	if !b.positioned {
 		known = latest(known, b.from.Time)
 	}
 	return !w.next.Stale && !b.end.Until.IsZero() && l.from.Time().After(known.End())
@@ -537,11 +547,12 @@ func (w *walk) isRead(err error) (bool, error) {
 	return err == nil, err
 }
 
-// join adds the first of some lists to a backlog, if nothing is missing between it and
+// join adds the first of some lists to a queue, if nothing is missing between it and
 // the position.
-func (w *walk) join(ctx context.Context, b *backlog, first *changeList, lists []*changeList) error {
-	start, ok := b.start(first)
-	if !ok && b.end.URL != "" && !b.packed && !slices.ContainsFunc(lists, func(l *changeList) bool { return l.URL == b.end.URL }) {
+func (w *walk) join(ctx context.Context, b *changeQueue, first *changeList, lists []*changeList) error {
+	start, ok := b.firstWanted(first)
+	isLast := func(l *changeList) bool { return l.URL == b.end.URL }
+	if !ok && b.end.URL != "" && !b.packed && !slices.ContainsFunc(lists, isLast) {
 		// The list that was read last is not named any more, but may still be there.
 		last := newChangeList(b.end.URL)
 		err := w.readList(ctx, b, last, docfetch.Validators{})
@@ -549,13 +560,13 @@ func (w *walk) join(ctx context.Context, b *backlog, first *changeList, lists []
 			return err
 		}
 		if err == nil {
-			if from, ok := b.start(last); ok {
+			if from, ok := b.firstWanted(last); ok {
 				b.add(last, from)
 			} else {
 				last.Close()
 			}
 		}
-		start, ok = b.start(first)
+		start, ok = b.firstWanted(first)
 	}
 	if !ok {
 		return first.gap(b.end.Time)
@@ -564,16 +575,16 @@ func (w *walk) join(ctx context.Context, b *backlog, first *changeList, lists []
 	return nil
 }
 
-// start returns the first entry of a list that is to be yielded. It is false if changes
+// firstWanted returns the first entry of a list that is to be yielded. It is false if changes
 // between the position and the list may be missing.
-func (b *backlog) start(l *changeList) (entry int, ok bool) {
+func (b *changeQueue) firstWanted(l *changeList) (entry int, ok bool) {
 	log, begins := &b.end, l.from
 	switch {
 	case l.prefix && log.Skipped > 0: // what could not be read may be mended
 		return 0, true
 	case l.prefix: // the list has grown
 		return log.N, true
-	case l.held > 0, log.URL == "" && log.Time.IsZero():
+	case l.afterLast > 0, log.URL == "" && log.Time.IsZero():
 		return 0, true
 	case begins.IsZero(), l.URL == log.URL && log.N > 0 && !l.from.After(log.From):
 		// It does not say where it begins, or says so although it has lost entries.
@@ -582,19 +593,19 @@ func (b *backlog) start(l *changeList) (entry int, ok bool) {
 	return 0, !begins.IsZero() && !begins.Time().After(log.Time.Time())
 }
 
-// fresh returns the first entry of a list that is certainly after the position, -1 if
+// firstNew returns the first entry of a list that is certainly after the position, -1 if
 // that is not known: by the entries that were yielded before or, if the list does not
 // have them, by the interval that it states.
-func (b *backlog) fresh(l *changeList) int {
+func (b *changeQueue) firstNew(l *changeList) int {
 	log := &b.end
 	switch {
-	case len(b.lists) == b.first && l.prefix:
+	case len(b.lists) == b.before && l.prefix:
 		return log.N
-	case l.held > 0:
-		return l.held
-	case b.placed:
+	case l.afterLast > 0:
+		return l.afterLast
+	case b.positioned:
 		return 0
-	case len(b.lists) > b.first || log.URL == "" || l.from.IsZero():
+	case len(b.lists) > b.before || log.URL == "" || l.from.IsZero():
 		return -1
 	case l.URL == log.URL && log.N == 0:
 		return 0
@@ -609,22 +620,24 @@ func (b *backlog) fresh(l *changeList) int {
 	return 0
 }
 
-// checkPlace reports whether the times of the lists show where the position is, if their
-// entries do not. They don't if the publisher's clock was set back since.
-func (w *walk) checkPlace(b *backlog) error {
+// checkPosition checks whether the times of the lists show where the position is, if
+// their entries do not. If the publisher's clock was set back since, they don't, and it
+// returns a gap. If all of them are before the position, it sets b.oldCopy.
+func (w *walk) checkPosition(b *changeQueue) error {
 	switch known := b.from.Clock; {
-	case b.placed || w.next.Stale || known.IsZero() || len(b.lists) == b.first:
+	case b.positioned || w.next.Stale || known.IsZero() || len(b.lists) == b.before:
 		return nil
 	case b.newest.Before(known):
-		b.old = w.Named(b.root, fmt.Errorf("all changes are before %v, up to when they were harvested: it may be an old copy", known))
-	case b.back, b.from.URL != "" && b.lists[b.first].URL != b.from.URL:
+		b.oldCopy = w.Named(b.root,
+			fmt.Errorf("all changes are before %v, up to when they were harvested: it may be an old copy", known))
+	case b.unordered, b.from.URL != "" && b.lists[b.before].URL != b.from.URL:
 		return &gapError{document: b.root, since: known}
 	}
 	return nil
 }
 
-// add adds a list, of which the entries from start on are to be yielded, to a backlog.
-func (b *backlog) add(l *changeList, start int) {
+// add adds a list, of which the entries from start on are to be yielded, to a queue.
+func (b *changeQueue) add(l *changeList, start int) {
 	l.base = b.entries
 	b.entries += l.entries
 	if l.base == 0 {
@@ -638,51 +651,62 @@ func (b *backlog) add(l *changeList, start int) {
 	if len(b.lists) > 0 {
 		start = 0 // what it has in common with the lists before it is yielded with it
 	}
-	b.back = b.back || l.back || l.clock.Before(b.clock)
+	b.unordered = b.unordered || l.unordered || l.clock.Before(b.clock)
 	b.newest = latest(b.newest, l.clock)
-	l.start, l.before, l.fresh = start, b.clock, b.fresh(l)
-	if l.fresh >= 0 {
-		b.placed, l.floor = true, b.from.Clock
+	l.first, l.before, l.firstNew = start, b.clock, b.firstNew(l)
+	if l.firstNew >= 0 {
+		b.positioned, l.floor = true, b.from.Clock
 	}
-	b.repeats = b.repeats || !b.placed || start < l.fresh
+	b.repeats = b.repeats || !b.positioned || start < l.firstNew
 	b.clock = latest(latest(b.clock, l.floor), l.clock)
 	if b.end.URL == "" && l.ordered {
 		l.since = b.since()
 	}
-	if b.end.URL != l.URL && !b.held {
+	if b.end.URL != l.URL && !b.readAgain {
 		l.passed = b.end.Skipped
 	}
-	until, clock := l.head.Metadata.Until, l.clock
+	mayGrow := l.closedAhead()
+	b.end = b.endOf(l, mayGrow)
+	if b.readAgain {
+		b.skipped += l.skipped
+	} else {
+		b.next = b.end
+	}
+	l.end, b.readAgain = b.next, b.readAgain || mayGrow
+	b.lists = append(b.lists, l)
+}
+
+// closes returns the end of the interval of a list; zero if it is open.
+func (l *changeList) closes() websync.Datetime {
+	until := l.head.Metadata.Until
 	if l.pack != nil {
 		until = cmp.Or(l.pack.Metadata.Until, until)
 	}
-	validators := l.Validators.Kept()
-	// A Date has whole seconds: a list that was closed within that second is closed.
-	ahead := !l.Date.IsZero() && !until.Time().Before(l.Date.Add(time.Second))
-	switch {
-	case ahead: // closed ahead of time: it may still grow
-		until, validators = websync.Datetime{}, docfetch.Validators{}
-	case !until.IsZero():
-		clock = until
+	return until
+}
+
+// closedAhead reports whether a list was closed ahead of time: it may still grow. A Date
+// has whole seconds: a list that was closed within that second is closed.
+func (l *changeList) closedAhead() bool {
+	return !l.Date.IsZero() && !l.closes().Time().Before(l.Date.Add(time.Second))
+}
+
+// endOf returns the position after a list, which comes after those of b.
+func (b *changeQueue) endOf(l *changeList, mayGrow bool) cursor {
+	end := cursor{
+		URL: l.URL, From: l.from, Until: l.closes(), At: b.end.At, Clock: latest(b.clock, b.from.Clock),
+		N: l.entries, Sum: l.sum, Last: l.last,
+		Untimed: b.end.Untimed || l.untimed, Skipped: l.skipped, Validators: l.Validators.Kept(),
 	}
-	clock = latest(cmp.Or(clock, l.from, b.end.Time), b.end.At)
-	last := l.last
+	if mayGrow {
+		end.Until, end.Validators = websync.Datetime{}, docfetch.Validators{}
+	}
+	end.Time = latest(cmp.Or(end.Until, l.clock, l.from, b.end.Time), b.end.At)
 	if l.entries == 0 {
-		last = b.end.Last
+		end.Last = b.end.Last
 	}
-	var pack uint64
 	if l.pack != nil {
-		pack = l.pack.sum()
+		end.Package = l.pack.sum()
 	}
-	b.end = cursor{
-		URL: l.URL, From: l.from, Until: until, At: b.end.At, Time: clock, Clock: latest(b.clock, b.from.Clock), N: l.entries, Sum: l.sum, Last: last,
-		Package: pack, Untimed: b.end.Untimed || l.untimed, Skipped: l.skipped, Validators: validators,
-	}
-	if b.held {
-		b.skipped += l.skipped
-	} else {
-		b.kept = b.end
-	}
-	l.end, b.held = b.kept, b.held || ahead
-	b.lists = append(b.lists, l)
+	return end
 }

@@ -103,7 +103,7 @@ var errUnread = errors.New("the rest of the dump is not read")
 // describes the moment of the earliest of its packages.
 func (w *walk) yieldDump(ctx context.Context, d *dump, hasList bool) error {
 	defer d.Close()
-	at := w.believed(d.url, d.head.Metadata.At)
+	at := w.baselineTime(d.url, d.head.Metadata.At)
 	if d.earliest.Time().Before(at.Time()) {
 		w.reportOlder(d.url, d.earliest, at)
 		at = d.earliest
@@ -161,7 +161,7 @@ func (w *walk) yieldPackage(ctx context.Context, p *dumpPackage) (skipped int, e
 	if err != nil {
 		return 0, err
 	}
-	if err := w.drain(); err != nil {
+	if err := w.Drain(); err != nil {
 		return 0, err
 	}
 	return skipped + p.check(w.Report), nil

@@ -90,7 +90,9 @@ func mementoOf(r *websync.Resource) (websync.Link, bool) {
 
 // memento returns a version as a resource of its own.
 func memento(original string, link websync.Link) websync.Resource {
-	r := websync.Resource{ID: link.Href, Modified: link.Modified, Content: link, Links: []websync.Link{{Rel: "original", Href: original}}}
+	r := websync.Resource{
+		ID: link.Href, Modified: link.Modified, Content: link, Links: []websync.Link{{Rel: "original", Href: original}},
+	}
 	r.Content.Modified = websync.Datetime{}
 	return r
 }
@@ -170,7 +172,7 @@ func (w *walk) noteListed(r *websync.Resource) error {
 
 // noteSince notes where the versions of resources are that have changed since a baseline.
 // They are versions of what the set lists now, so they are part of the baseline.
-func (w *walk) noteSince(since *backlog) error {
+func (w *walk) noteSince(since *changeQueue) error {
 	w.notes.changed = make(map[uint64]bool)
 	for _, l := range since.lists {
 		err := w.eachNew(since, l, func(v *View, _ websync.Datetime, isLatest bool) error {
@@ -185,7 +187,7 @@ func (w *walk) noteSince(since *backlog) error {
 }
 
 // noteChanged notes where the versions of a resource are after a change. If another
-// change follows in the same backlog, the TimeMap is left to that one.
+// change follows in the same queue, the TimeMap is left to that one.
 func (w *walk) noteChanged(v *View, isLatest bool) error {
 	if w.source.Versions != EveryVersion || w.notes.done || w.source.removes(v) {
 		return nil
@@ -199,7 +201,7 @@ func (w *walk) noteChanged(v *View, isLatest bool) error {
 
 // listedVersions yields the versions of the resources of a baseline. Since is the log
 // that comes after it; it may be nil.
-func (w *walk) listedVersions(ctx context.Context, since *backlog) (skipped int, err error) {
+func (w *walk) listedVersions(ctx context.Context, since *changeQueue) (skipped int, err error) {
 	if w.source.Versions != EveryVersion {
 		return 0, nil
 	}
@@ -236,8 +238,8 @@ func (w *walk) yieldVersions(ctx context.Context, isListed func(uri string) bool
 	return skipped, err
 }
 
-// names reports whether the backlog has an entry of a URI.
-func (b *backlog) names(uri string) bool {
+// names reports whether the queue has an entry of a URI.
+func (b *changeQueue) names(uri string) bool {
 	if b == nil {
 		return false
 	}
@@ -262,8 +264,7 @@ func (w *walk) yieldMemento(h *history, link websync.Link, isListed func(uri str
 	if len(link.Href) > maxID || isListed(link.Href) {
 		return nil
 	}
-	r := memento(h.Original, link)
-	return w.putVersion(&r)
+	return w.putVersion(memento(h.Original, link))
 }
 
 // isSame reports whether two URIs are equivalent, whatever their schemes.
@@ -338,10 +339,9 @@ func (t *timeMap) page(ctx context.Context, url string, yield func(websync.Link)
 
 // check reads a page to its end, and notes the pages that it names.
 func (t *timeMap) check(d *docfetch.Document) error {
-	if err := t.pageSet.CheckRedirect(d); err != nil {
+	if err := t.pageSet.Add(d); err != nil {
 		return err
 	}
-	t.pageSet.Read(d)
 	if d.MayBeCut {
 		return fmt.Errorf("only the closed connection ended it: %w", websync.ErrTruncated)
 	}
@@ -354,10 +354,13 @@ func (t *timeMap) check(d *docfetch.Document) error {
 		switch {
 		case l.HasRel("original"):
 			if isTimeMap = isSame(target, t.original); !isTimeMap {
-				return fmt.Errorf("a TimeMap of %.200q, which must be one of %.200q", websync.RedactURL(target), websync.RedactURL(t.original))
+				return fmt.Errorf("a TimeMap of %.200q, which must be one of %.200q",
+					websync.RedactURL(target), websync.RedactURL(t.original))
 			}
-		case l.HasRel("timemap") && !l.HasRel("self") && (l.Get("type") == "" || syntax.IsOfType(l.Get("type"), webpage.LinkFormat)):
-			t.follow(d.Final, target)
+		case l.HasRel("timemap") && !l.HasRel("self"):
+			if kind := l.Get("type"); kind == "" || syntax.IsOfType(kind, webpage.LinkFormat) {
+				t.follow(d.Final, target)
+			}
 		}
 	}
 	if !isTimeMap {
@@ -400,10 +403,12 @@ func (t *timeMap) yield(d *docfetch.Document, yield func(websync.Link) error) er
 		}
 	}
 	if foreign > 0 {
-		t.skip(foreign, d.Final, first, fmt.Sprintf("%d mementos that are not on the host of the TimeMap, or too long: not yielded", foreign))
+		t.skip(foreign, d.Final, first,
+			fmt.Sprintf("%d mementos that are not on the host of the TimeMap, or too long: not yielded", foreign))
 	}
 	if badTimes > 0 {
-		t.Report(ruleTimeMap.Finding(d.Final, 0, 0, "", []byte(badTime), fmt.Sprintf("%d mementos without a datetime that can be read", badTimes)))
+		t.Report(ruleTimeMap.Finding(d.Final, 0, 0, "", []byte(badTime),
+			fmt.Sprintf("%d mementos without a datetime that can be read", badTimes)))
 	}
 	return nil
 }

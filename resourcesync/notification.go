@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -37,17 +36,16 @@ func (p *payload) check(now time.Time) error {
 	if err := p.checkHead(&head); err != nil {
 		return docfetch.Named("resourcesync", notificationName, err)
 	}
-	for {
-		v, err := r.NextView()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	err = eachView(r, func(_ int, v *View) error {
 		if err := checkChange(v, now); err != nil {
-			return &websync.ParseError{Format: "resourcesync", Document: notificationName, Line: v.Line, Column: v.Column, Err: err}
+			return &websync.ParseError{
+				Format: "resourcesync", Document: notificationName, Line: v.Line, Column: v.Column, Err: err,
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if r.Skipped() > 0 {
 		return docfetch.Skipped("resourcesync", notificationName, r.Skipped())
@@ -59,11 +57,12 @@ func (p *payload) checkHead(h *Head) error {
 	up := h.Href("up")
 	switch {
 	case h.Metadata.Capability != ChangeList:
-		return fmt.Errorf("the capability %.100q, which must be %q: %w", h.Metadata.Capability, ChangeList, websync.ErrNotDocument)
+		return h.Metadata.notOf(ChangeList)
 	case h.Index:
 		return errors.New("an index of Change Lists, where a Change List must be")
 	case up != "" && docfetch.KeyOf(up) != docfetch.KeyOf(p.URL):
-		return fmt.Errorf("the link up leads to %s, which must be the Capability List %s", websync.RedactURL(up), websync.RedactURL(p.URL))
+		return fmt.Errorf("the link up leads to %s, which must be the Capability List %s",
+			websync.RedactURL(up), websync.RedactURL(p.URL))
 	}
 	return nil
 }
@@ -77,7 +76,8 @@ func checkChange(v *View, now time.Time) error {
 	case t.IsZero():
 		return errors.New("a change without datetime and lastmod")
 	case t.Time().After(now.Add(ahead)):
-		return fmt.Errorf("a change at %v, which is more than an hour after %v, by the local clock", t, websync.NewDatetime(now))
+		return fmt.Errorf("a change at %v, which is more than an hour after %v, by the local clock",
+			t, websync.NewDatetime(now))
 	case v.Metadata.Capability != "":
 		return fmt.Errorf("an entry of the capability %q: a document, not a resource", v.Metadata.Capability)
 	case syntax.Scheme(v.Loc) == 0:
@@ -96,39 +96,30 @@ func (w *walk) notification(p *payload) error {
 		return w.Named(notificationName, errNoPosition)
 	}
 	latest := make(map[string]int)
-	r := p.reader(w.Report)
-	for i := 0; ; i++ {
-		v, err := r.NextView()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	err := eachView(p.reader(w.Report), func(i int, v *View) error {
 		if t := changeTime(v); !t.After(position) {
-			return w.Named(notificationName, fmt.Errorf("a change at %v, which is not after %v, up to when the Change Lists were read", t, position))
+			return w.Named(notificationName,
+				fmt.Errorf("a change at %v, which is not after %v, up to when the Change Lists were read", t, position))
 		}
 		w.checkKind(notificationName, v)
 		latest[string(v.Loc)] = i
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	list := newChangeList(p.URL) // which does not let the clock go back
-	r = p.reader(nil)
-	for i := 0; ; i++ {
-		v, err := r.NextView()
-		if err == io.EOF {
-			return w.Mark(w.resume(), w.next.Skipped+w.next.Log.Skipped)
-		}
-		if err != nil {
-			return err
-		}
+	err = eachView(p.reader(nil), func(i int, v *View) error {
 		at := list.tick(v)
 		if latest[string(v.Loc)] != i || !w.includes(v.Loc) {
-			continue
+			return nil
 		}
-		if err := w.change(v, at, true, nil); err != nil {
-			return err
-		}
+		return w.putAnnounced(v, at)
+	})
+	if err != nil {
+		return err
 	}
+	return w.Mark(w.resume(), w.next.Skipped+w.next.Log.Skipped)
 }
 
 var errNoPosition = errors.New("no earlier run has followed the Change Lists up to a known time")

@@ -70,7 +70,8 @@ func (p *dumpPackage) begin(ctx context.Context, known docfetch.Validators) erro
 		if err != nil || doubt == nil {
 			return err
 		}
-		p.walk.Report(ruleContents.Finding(m.URL, 0, 0, "", nil, fmt.Sprintf("the manifest in %s is read in its place: %v", websync.RedactURL(p.Loc), doubt)))
+		p.walk.Report(ruleContents.Finding(m.URL, 0, 0, "", nil,
+			fmt.Sprintf("the manifest in %s is read in its place: %v", websync.RedactURL(p.Loc), doubt)))
 		m.Close()
 		p.inside, known = true, docfetch.Validators{}
 	}
@@ -122,18 +123,38 @@ func (p *dumpPackage) beside(ctx context.Context, known docfetch.Validators) (do
 // of its package.
 func (p *dumpPackage) checkTimes(in *Metadata) error {
 	of := &p.Metadata
-	for _, t := range []struct {
-		name       string
-		of, stated websync.Datetime
-	}{{"at", of.At, in.At}, {"completed", of.Completed, in.Completed}, {"from", of.From, in.From}, {"until", of.Until, in.Until}} {
-		if !t.of.IsZero() && !t.of.Overlaps(t.stated) {
-			return fmt.Errorf("%s is %q, and %q of its package: it may be an old copy", t.name, t.stated, t.of)
-		}
+	if other := in.otherTimes(of); len(other) > 0 {
+		t := other[0]
+		return fmt.Errorf("%s is %q, and %q of its package: it may be an old copy", t.attr, t.has, t.stated)
 	}
 	if of.At.IsZero() && in.At.Before(p.begun) {
 		return fmt.Errorf("at is %q, before %q of the dump: it may be an old copy", in.At, p.begun)
 	}
 	return nil
+}
+
+// An otherTime is a time of a document, which is not as stated of it elsewhere.
+type otherTime struct {
+	attr        string
+	has, stated websync.Datetime
+}
+
+// otherTimes returns the times of a document that are not those stated of it.
+func (m *Metadata) otherTimes(stated *Metadata) (other []otherTime) {
+	for _, t := range [...]otherTime{
+		{"at", m.At, stated.At}, {"completed", m.Completed, stated.Completed},
+		{"from", m.From, stated.From}, {"until", m.Until, stated.Until},
+	} {
+		if !t.stated.IsZero() && !t.has.Overlaps(t.stated) {
+			other = append(other, t)
+		}
+	}
+	return other
+}
+
+// bytes returns what an entry states of bytes at a URL.
+func (m *Metadata) bytes(url string) websync.Link {
+	return websync.Link{Href: url, Length: m.Length, Digests: m.Digests}
 }
 
 // entries calls do with each entry of the manifest, which begin has got.
@@ -147,30 +168,27 @@ func (p *dumpPackage) entries(report func(websync.Finding), do func(*View) error
 }
 
 // entries calls do with each entry of a manifest of a kind.
-func (w *walk) entries(manifest *docfetch.Document, kind Capability, report func(websync.Finding), do func(*View) error) (head Head, skipped int, err error) {
+func (w *walk) entries(
+	manifest *docfetch.Document, kind Capability, report func(websync.Finding), do func(*View) error,
+) (head Head, skipped int, err error) {
 	r := w.reader(manifest, report)
 	if head, err = r.Head(); err != nil {
 		return head, 0, err
 	}
 	if c := head.Metadata.Capability; c != kind || head.Index {
-		return head, 0, w.Named(r.Document, fmt.Errorf("the capability %.100q, which must be %q: %w", c, kind, websync.ErrNotDocument))
+		return head, 0, w.Named(r.Document, head.Metadata.notOf(kind))
 	}
-	for {
-		v, err := r.NextView()
-		if err == io.EOF {
-			return head, skipped + r.Skipped(), nil
-		}
-		if err == nil && v.twice {
+	err = eachView(r, func(_ int, v *View) error {
+		if v.twice {
 			skipped++
-			continue
+			return nil
 		}
-		if err == nil {
-			err = do(v)
-		}
-		if err != nil {
-			return head, 0, err
-		}
+		return do(v)
+	})
+	if err != nil {
+		return head, 0, err
 	}
+	return head, skipped + r.Skipped(), nil
 }
 
 // opener returns what opens the bitstream at a path; nil if the path is empty.
@@ -192,7 +210,7 @@ func (p *dumpPackage) load(ctx context.Context, known docfetch.Validators) error
 	p.once.Do(func() {
 		d := &p.document
 		d.URL = p.Loc
-		if p.err = p.walk.Get(ctx, d, known, p.walk.source.maxPackage()); p.err != nil || d.NotModified {
+		if p.err = p.walk.Get(ctx, d, known, cmp.Or(p.walk.source.MaxPackage, defaultPackage)); p.err != nil || d.NotModified {
 			return
 		}
 		if err := p.open(); err != nil {
@@ -208,8 +226,7 @@ func (p *dumpPackage) open() error {
 		return err
 	}
 	body := p.document.Body
-	link := websync.Link{Href: p.Loc, Length: p.Metadata.Length, Digests: p.Metadata.Digests}
-	if _, err := io.Copy(io.Discard, link.Verify(body)); err != nil {
+	if _, err := io.Copy(io.Discard, p.Metadata.bytes(p.Loc).Verify(body)); err != nil {
 		return err
 	}
 	size, err := body.Seek(0, io.SeekEnd)

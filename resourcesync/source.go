@@ -167,8 +167,6 @@ func (s *Source) Check() error {
 // publisher links to is nobody's to trust.
 func (s *Source) Root() string { return cmp.Or(s.root, s.URL) }
 
-func (s *Source) maxPackage() int64 { return cmp.Or(s.MaxPackage, 64<<30) }
-
 // options is a fingerprint of what decides what is yielded.
 func (s *Source) options() string {
 	return docfetch.Fingerprint("%q %t %q %q %t", s.URL, s.Include != nil, s.Profile, s.Collections, s.Versions == EveryVersion)
@@ -268,7 +266,7 @@ func (w *walk) list(ctx context.Context, url string) error {
 	if start.Kind == harvest.Mark {
 		return w.unchanged(ctx, start.Skipped)
 	}
-	return w.snapshot(ctx, w.believed(url, l.at), func() (skipped int, err error) {
+	return w.snapshot(ctx, w.baselineTime(url, l.at), func() (skipped int, err error) {
 		defer l.end(url)
 		for {
 			ev, err, ok := next()
@@ -300,7 +298,7 @@ func (w *walk) unchanged(ctx context.Context, skipped int) error {
 	if err != nil {
 		return err
 	}
-	return w.yieldBacklog(ctx, since)
+	return w.yieldQueue(ctx, since)
 }
 
 // countListed notes how many entries of the baseline could not be read.
@@ -405,7 +403,7 @@ func (w *walk) snapshot(ctx context.Context, at websync.Datetime, list func() (s
 	if err != nil {
 		return err
 	}
-	var since *backlog
+	var since *changeQueue
 	if w.next.Root != "" { // a Problem of the log comes before the end of the snapshot: nothing is deleted
 		if since, err = w.sinceBaseline(ctx); err != nil {
 			return err
@@ -427,12 +425,12 @@ func (w *walk) snapshot(ctx context.Context, at websync.Datetime, list func() (s
 	if err := w.Yield(end); err != nil || since == nil {
 		return err
 	}
-	return w.yieldBacklog(ctx, since)
+	return w.yieldQueue(ctx, since)
 }
 
 // changedVersions yields the versions of resources that have changed. Their times are not
 // in the order of the log, so they come as a snapshot, one that deletes nothing.
-func (w *walk) changedVersions(ctx context.Context, b *backlog) error {
+func (w *walk) changedVersions(ctx context.Context, b *changeQueue) error {
 	if w.notes.file.Size() == 0 {
 		return nil
 	}
@@ -452,15 +450,16 @@ func (w *walk) abandon() error {
 	return w.Yield(harvest.Event{Kind: harvest.SnapshotEnd, Options: w.next.Options})
 }
 
-// believed returns the moment that a document states for its baseline; zero, which is
+// baselineTime returns the moment that a document states for its baseline; zero, which is
 // reported, if it states none or one that lies ahead of the server's clock.
-func (w *walk) believed(document string, at websync.Datetime) websync.Datetime {
+func (w *walk) baselineTime(document string, at websync.Datetime) websync.Datetime {
 	const most = 24 * time.Hour
 	switch {
 	case at.IsZero():
 		w.Report(ruleTimeMissing.Finding(document, 0, 0, "", nil, "no at: all changes that are listed are taken for later ones"))
 	case !w.date.IsZero() && at.Time().After(w.date.Add(most)):
-		w.Report(ruleAhead.Finding(document, 0, 0, "", nil, fmt.Sprintf("at %v is more than a day after %v, by the server's clock", at, w.date)))
+		w.Report(ruleAhead.Finding(document, 0, 0, "", nil,
+			fmt.Sprintf("at %v is more than a day after %v, by the server's clock", at, w.date)))
 		return websync.Datetime{}
 	}
 	return at
@@ -489,17 +488,35 @@ func (w *walk) includes(uri []byte) bool {
 	return len(uri) <= maxID && (w.source.Include == nil || w.source.Include(string(uri)))
 }
 
-// change yields the event of an entry of a Change List. IsNew: no earlier run has read
-// it.
-func (w *walk) change(v *View, at websync.Datetime, isNew bool, open func() (io.ReadCloser, error)) error {
+// change returns the event of an entry of a Change List.
+func (w *walk) change(v *View, at websync.Datetime) harvest.Event {
 	if w.source.removes(v) {
-		return w.Yield(harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: string(v.Loc)}})
+		return harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: string(v.Loc)}}
 	}
 	e, r := changed(v)
 	if at == r.Modified {
 		at = websync.Datetime{} // as in a Resource List
 	}
-	return w.Yield(harvest.Event{Kind: harvest.Put, At: at, Resource: r, Recheck: isNew, Hint: hintOf(&e), Open: open})
+	return harvest.Event{Kind: harvest.Put, At: at, Resource: r, Hint: hintOf(&e)}
+}
+
+// putChange yields the event of an entry of a Change List. A change is new if it is later
+// than those that earlier runs have yielded, or at the time of the last of those.
+func (w *walk) putChange(v *View, at websync.Datetime, open func() (io.ReadCloser, error)) error {
+	ev := w.change(v, at)
+	if ev.Kind == harvest.Put {
+		ev.Open = open
+		ev.Recheck = w.from.Log.URL != "" && !at.Before(w.from.Log.Clock)
+	}
+	return w.Yield(ev)
+}
+
+// putAnnounced yields the event of an entry of a Change Notification, which no earlier
+// run has read.
+func (w *walk) putAnnounced(v *View, at websync.Datetime) error {
+	ev := w.change(v, at)
+	ev.Recheck = ev.Kind == harvest.Put
+	return w.Yield(ev)
 }
 
 // changed returns the resource of a change.
@@ -531,12 +548,9 @@ func (w *walk) yieldListed(ev harvest.Event) error {
 }
 
 // putVersion yields the event of a version of a resource.
-func (w *walk) putVersion(r *websync.Resource) error {
-	return w.Yield(harvest.Event{Kind: harvest.Put, Resource: *r, Apart: true})
+func (w *walk) putVersion(r websync.Resource) error {
+	return w.Yield(harvest.Event{Kind: harvest.Put, Resource: r, Apart: true})
 }
-
-// drain lets the engine read what came along with the events so far.
-func (w *walk) drain() error { return w.Mark(harvest.Checkpoint{}, 0) }
 
 // A hint is what a change says of how to get the resource (Z39.99 §14.4).
 type hint struct {
@@ -784,7 +798,8 @@ func patched(ctx context.Context, job *harvest.Job) bool {
 	var after bytes.Buffer
 	if err := applyPatch(&after, held, link.Verify(resp.Body), h.Type); err != nil {
 		if caught, ok := errors.AsType[*websync.PanicError](err); ok {
-			job.Log().Error("panic", "id", job.Resource.ID, "url", websync.RedactURL(h.Patch), "err", err, "stack", string(caught.Stack))
+			job.Log().Error("panic", "id", job.Resource.ID, "url", websync.RedactURL(h.Patch),
+				"err", err, "stack", string(caught.Stack))
 		}
 		return false
 	}

@@ -1,6 +1,7 @@
 package resourcesync
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +11,7 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-const defaultPackage = 64 << 30 // bytes of a package, of ValidateTree
+const defaultPackage int64 = 64 << 30 // bytes of a package
 
 // isZip reports whether a package that is stated to be of this media type may be a ZIP
 // file. Communities may define formats of their own (Z39.99 §11.1).
@@ -52,7 +53,7 @@ func (t *tree) readPackage(n *node) bool {
 	defer manifest.Close()
 	listed := make(map[string]bool) // files of the package only
 	read := t.read(n, manifest, func(_ *checker, e *Entry) {
-		t.bitstream(b, n, listed, e, "url", e.Metadata.Path, websync.Link{Length: e.Metadata.Length, Digests: e.Metadata.Digests})
+		t.bitstream(b, n, listed, e, "url", e.Metadata.Path, e.Metadata.bytes(""))
 		for i := range e.Links {
 			t.bitstream(b, n, listed, e, "ln", e.Links[i].Path, e.Links[i].Link)
 		}
@@ -76,10 +77,7 @@ func (t *tree) openPackage(file *spool.File, n *node) (*bundle, error) {
 		return nil, err
 	}
 	defer body.Close()
-	limit, src := t.o.MaxPackage, io.Reader(body)
-	if limit == 0 {
-		limit = defaultPackage
-	}
+	limit, src := cmp.Or(t.o.MaxPackage, defaultPackage), io.Reader(body)
 	if limit > 0 {
 		src = io.LimitReader(body, limit+1)
 	}
@@ -90,7 +88,7 @@ func (t *tree) openPackage(file *spool.File, n *node) (*bundle, error) {
 	case limit > 0 && span.Size > limit:
 		return nil, fmt.Errorf("a package of more than %d bytes: %w", limit, websync.ErrLimit)
 	}
-	stated := websync.Link{Href: n.pack, Length: n.entry.Length, Digests: n.entry.Digests}
+	stated := n.entry.bytes(n.pack)
 	if _, err := io.Copy(io.Discard, stated.Verify(file.Section(span))); errors.Is(err, websync.ErrMismatch) {
 		t.report(ruleTreeBytes, n.pack, "", "", err.Error())
 	} else if err != nil {
@@ -139,7 +137,8 @@ func (t *tree) compareManifests(n *node) {
 	switch {
 	case a.Capability != b.Capability || beside.head.Index != in.head.Index:
 		message = "is a document of another kind"
-	case a.At.UTC() != b.At.UTC() || a.Completed.UTC() != b.Completed.UTC() || a.From.UTC() != b.From.UTC() || a.Until.UTC() != b.Until.UTC():
+	case a.At.UTC() != b.At.UTC() || a.Completed.UTC() != b.Completed.UTC(),
+		a.From.UTC() != b.From.UTC() || a.Until.UTC() != b.Until.UTC():
 		message = "states other times"
 	case beside.all.n != in.all.n:
 		message = fmt.Sprintf("has %d entries, not %d", in.all.n, beside.all.n)

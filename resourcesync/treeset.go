@@ -104,9 +104,10 @@ func (t *tree) compareSnapshots(s *set) {
 		ma := &a.head.Metadata
 		for _, b := range s.snapshots[:i] {
 			mb := &b.head.Metadata
-			if ma.Capability != mb.Capability && !a.partial && !b.partial && !ma.At.IsZero() &&
-				ma.At.UTC() == mb.At.UTC() && ma.Completed.UTC() == mb.Completed.UTC() && a.listed != b.listed {
-				t.report(ruleTreeSet, a.url, "", "", differ("resources", a.listed, b.listed, b.url)+" of the same at and completed")
+			ofOne := !ma.At.IsZero() && ma.At.UTC() == mb.At.UTC() && ma.Completed.UTC() == mb.Completed.UTC()
+			if ofOne && ma.Capability != mb.Capability && !a.partial && !b.partial && a.listed != b.listed {
+				message := differ("resources", a.listed, b.listed, b.url) + " of the same at and completed"
+				t.report(ruleTreeSet, a.url, "", "", message)
 			}
 		}
 		for _, log := range s.logs {

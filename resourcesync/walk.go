@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -47,9 +48,9 @@ func newWalk(s *Source, pass *docfetch.Pass) *walk {
 
 func (w *walk) run(ctx context.Context) error {
 	if w.from.Listed && !w.from.Stale && !w.from.Damaged && w.from.Root != "" {
-		b, err := w.backlog(ctx)
+		b, err := w.readQueue(ctx)
 		if err == nil {
-			return w.yieldBacklog(ctx, b)
+			return w.yieldQueue(ctx, b)
 		}
 		if !w.isGap(err) {
 			return err
@@ -76,55 +77,64 @@ func (w *walk) baseline(ctx context.Context) error {
 	list, packed, log := w.offers[ResourceList], w.offers[ResourceDump], w.log()
 	w.next = checkpoint{Options: w.next.Options, Root: log, Listed: true}
 	w.named()
-	if packed != "" && (list == "" || w.isFirst() && !w.source.NoDumps) {
-		d, err := w.readDump(ctx, packed, ResourceDump)
-		if err == nil && list != "" && len(d.packages) > 0 { // is it a format that can be read?
-			err = d.packages[0].load(ctx, docfetch.Validators{})
-		}
-		if err != nil && d != nil {
-			d.Close()
-		}
-		switch {
-		case err == nil:
-			if err = w.yieldDump(ctx, d, list != ""); !errors.Is(err, errUnread) {
-				return err
-			}
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case list == "":
+	isFirst := !w.from.Listed && !w.Full // as far as the checkpoint shows
+	if packed != "" && (list == "" || isFirst && !w.source.NoDumps) {
+		if ok, err := w.dumpBaseline(ctx, packed, list != ""); ok || err != nil {
 			return err
 		}
-		w.Report(ruleUnpack.Finding(packed, 0, 0, "", nil, "the Resource List is read in its place: "+err.Error()))
 	}
 	if list != "" {
 		return w.list(ctx, list)
 	}
 	if log == "" {
-		return w.Named(w.source.URL, errors.New("the Capability List offers no Resource List, Resource Dump, Change List or Change Dump"))
+		return w.Named(w.source.URL,
+			errors.New("the Capability List offers no Resource List, Resource Dump, Change List or Change Dump"))
 	}
 	w.countListed(w.hidden)
 	b, err := w.sinceBaseline(ctx)
 	if err != nil {
 		return err
 	}
-	return w.yieldBacklog(ctx, b)
+	return w.yieldQueue(ctx, b)
 }
 
-// isFirst reports whether no baseline was completed yet, as far as the checkpoint says.
-func (w *walk) isFirst() bool { return !w.from.Listed && !w.Full }
+// dumpBaseline yields a Resource Dump, and then what has changed since. It returns false
+// if the dump can't be read and the Resource List, if there is one, has to be read in its
+// place.
+func (w *walk) dumpBaseline(ctx context.Context, url string, hasList bool) (ok bool, err error) {
+	d, err := w.readDump(ctx, url, ResourceDump)
+	if err == nil && hasList && len(d.packages) > 0 { // is it a format that can be read?
+		err = d.packages[0].load(ctx, docfetch.Validators{})
+	}
+	if err != nil && d != nil {
+		d.Close()
+	}
+	switch {
+	case err == nil:
+		if err = w.yieldDump(ctx, d, hasList); !errors.Is(err, errUnread) {
+			return true, err
+		}
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case !hasList:
+		return false, err
+	}
+	w.Report(ruleUnpack.Finding(url, 0, 0, "", nil, "the Resource List is read in its place: "+err.Error()))
+	return false, nil
+}
 
 // sinceBaseline returns what has changed since the moment of the Resource List. If that
 // is before the oldest change that is still listed, it returns all changes, and the run
 // is not in step.
-func (w *walk) sinceBaseline(ctx context.Context) (*backlog, error) {
-	b, err := w.backlog(ctx)
+func (w *walk) sinceBaseline(ctx context.Context) (*changeQueue, error) {
+	b, err := w.readQueue(ctx)
 	if !w.isGap(err) {
 		return b, err
 	}
 	w.next.Stale = true
 	w.next.Skipped++
 	w.next.Log = cursor{}
-	return w.backlog(ctx)
+	return w.readQueue(ctx)
 }
 
 // capabilities reads the Capability List, unless it was read in this run.
@@ -152,14 +162,16 @@ func (w *walk) readCapabilities(ctx context.Context, known docfetch.Validators) 
 			return err
 		case Description:
 			if head.Index || len(entries) != 1 {
-				return w.Named(d.URL, fmt.Errorf("a Source Description of %d Capability Lists: each is a Source of its own", len(entries)))
+				return w.Named(d.URL,
+					fmt.Errorf("a Source Description of %d Capability Lists: each is a Source of its own", len(entries)))
 			}
 			d, known = &docfetch.Document{URL: entries[0].Loc}, docfetch.Validators{}
 		default:
-			return w.Named(d.URL, fmt.Errorf("the capability %.100q, which must be %q: %w", head.Metadata.Capability, CapabilityList, websync.ErrNotDocument))
+			return w.Named(d.URL, head.Metadata.notOf(CapabilityList))
 		}
 	}
-	return w.Named(w.source.URL, fmt.Errorf("a Source Description that names another one, %s: %w", websync.RedactURL(d.URL), websync.ErrNotDocument))
+	return w.Named(w.source.URL,
+		fmt.Errorf("a Source Description that names another one, %s: %w", websync.RedactURL(d.URL), websync.ErrNotDocument))
 }
 
 // offered returns what a Capability List names. If there is no baseline or no log, an
@@ -202,7 +214,9 @@ func (w *walk) named() {
 
 // small reads a document of few entries, unless it is still the known one. If want is not
 // empty, it must have that capability. The error is that of the document, or of ctx.
-func (w *walk) small(ctx context.Context, d *docfetch.Document, known docfetch.Validators, want Capability) (head Head, entries []Entry, err error) {
+func (w *walk) small(
+	ctx context.Context, d *docfetch.Document, known docfetch.Validators, want Capability,
+) (head Head, entries []Entry, err error) {
 	const most = 50_000 // entries
 	if err := w.get(ctx, d, known); err != nil || d.NotModified {
 		return head, nil, err
@@ -226,7 +240,7 @@ func (w *walk) small(ctx context.Context, d *docfetch.Document, known docfetch.V
 		return head, nil, err
 	}
 	if c := head.Metadata.Capability; want != "" && c != want {
-		return head, nil, w.Named(d.URL, fmt.Errorf("the capability %.100q, which must be %q: %w", c, want, websync.ErrNotDocument))
+		return head, nil, w.Named(d.URL, head.Metadata.notOf(want))
 	}
 	if r.Skipped() > 0 {
 		return head, nil, docfetch.Skipped("resourcesync", d.URL, r.Skipped())
@@ -246,26 +260,42 @@ func (w *walk) ask(url string) {
 func (w *walk) place(d *docfetch.Document) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.set.Ask(docfetch.KeyOf(d.URL))
-	if err := w.set.CheckRedirect(d); err != nil {
+	if err := w.set.Add(d); err != nil {
 		d.Close()
 		return &docfetch.Error{Err: w.Named(d.URL, err)}
 	}
-	w.set.Read(d)
 	return nil
 }
 
 // get gets a document, unless there are too many. It may be called from several
 // goroutines.
 func (w *walk) get(ctx context.Context, d *docfetch.Document, known docfetch.Validators) error {
-	limit := w.source.MaxDocuments
-	if limit == 0 {
-		limit = docfetch.DefaultDocuments
-	}
-	if n := w.documents.Add(1); limit > 0 && n > int64(limit) {
-		return &docfetch.Error{Err: w.Named(d.URL, fmt.Errorf("more than %d documents: %w", limit, websync.ErrLimit))}
+	if err := w.CheckLimit(d.URL, int(w.documents.Add(1))-1, w.source.MaxDocuments); err != nil {
+		return &docfetch.Error{Err: err}
 	}
 	return w.Get(ctx, d, known, w.source.MaxBytes)
+}
+
+// notOf returns the error of a document that does not have the capability that it must
+// have.
+func (m *Metadata) notOf(want Capability) error {
+	return fmt.Errorf("the capability %.100q, which must be %q: %w", m.Capability, want, websync.ErrNotDocument)
+}
+
+// eachView calls do with the rest of the entries of a document, which it numbers from 0.
+func eachView(r *Reader, do func(i int, v *View) error) error {
+	for i := 0; ; i++ {
+		v, err := r.NextView()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = do(i, v)
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // reader returns a Reader of a document that was got, from its beginning.
@@ -279,7 +309,8 @@ func (w *walk) reader(d *docfetch.Document, report func(websync.Finding)) *Reade
 // part of the description.
 func describe(r *websync.Resource, e *Entry) {
 	m := &e.Metadata
-	r.Content = websync.Link{Href: e.Loc, Type: m.Type, Encoding: m.Encoding, Length: m.Length, Digests: m.Digests, Attrs: m.Attrs}
+	r.Content = m.bytes(e.Loc)
+	r.Content.Type, r.Content.Encoding, r.Content.Attrs = m.Type, m.Encoding, m.Attrs
 	for i := range e.Links {
 		if l := &e.Links[i].Link; l.Rel != RelationPatch && l.Rel != "" && l.Href != "" {
 			r.Links = append(r.Links, *l)

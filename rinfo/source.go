@@ -246,7 +246,9 @@ func (s *Source) checkUpdate(job *harvest.Job) error {
 //
 // If some entries can't be read, the error says so, and the others are returned. The
 // error is [websync.ErrNotDocument] if the document lists no feed.
-func Sources(ctx context.Context, fetcher harvest.Fetcher, url string, approved []string) (sources []*Source, others []string, err error) {
+func Sources(
+	ctx context.Context, fetcher harvest.Fetcher, url string, approved []string,
+) (sources []*Source, others []string, err error) {
 	if err := docfetch.CheckURL("rinfo", url); err != nil {
 		return nil, nil, err
 	}

@@ -12,47 +12,36 @@ import (
 // A memory is what a run has found of its documents, for the checkpoint.
 type memory struct {
 	changed []*part        // those whose entries are not the known ones, to be judged
-	trusted []*part        // those that are believed to be unchanged
+	trusted []*part        // those that are trusted to be unchanged
 	sums    map[uint64]int // number of documents with these entries
 
 	// the lastmod of a document in an index has proved wrong in this run
 	wrong bool
 }
 
-// believe notes that a part need not be asked for.
-func (w *walk) believe(p *part) {
+// trust notes that a part need not be asked for.
+func (w *walk) trust(p *part) {
 	w.trusted = append(w.trusted, p)
 	w.sums[p.known.sum]++
 }
 
-// checkBelieved asks for a random sample of the parts that are believed to be unchanged.
+// checkTrusted asks for a random sample of the parts that are trusted to be unchanged.
 // If a lastmod in the index is wrong, it asks for all of them.
-func (w *walk) checkBelieved(ctx context.Context) error {
+func (w *walk) checkTrusted(ctx context.Context) error {
 	all := w.trusted
 	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	n := w.SampleSize(len(all))
-	if err := w.listParts(ctx, all[:n]); err != nil {
+	if err := w.list(ctx, docfetch.Each(all[:n])); err != nil {
 		return err
 	}
 	if w.wrong {
-		return w.listParts(ctx, all[n:])
+		return w.list(ctx, docfetch.Each(all[n:]))
 	}
 	for _, p := range all[n:] {
 		p.unchanged = true
 		w.remember(p)
 	}
 	return nil
-}
-
-func (w *walk) listParts(ctx context.Context, parts []*part) error {
-	return w.list(ctx, func() (*part, bool) {
-		if len(parts) == 0 {
-			return nil, false
-		}
-		p := parts[0]
-		parts = parts[1:]
-		return p, true
-	})
 }
 
 // remember records what the next run needs to know of a document.
@@ -64,7 +53,7 @@ func (w *walk) remember(p *part) {
 		}
 		return
 	}
-	if p.believed {
+	if p.trusted {
 		w.sums[p.known.sum]--
 	}
 	switch {
@@ -184,27 +173,7 @@ func (w *walk) judge() {
 	for _, p := range w.changed {
 		sum := p.listed.Sum
 		other := sum != 0 && (w.sums[sum] > 1 || p.noted && known[sum])
-		lost := p.known.sum != 0 && w.sums[p.known.sum] == 0
-		why := ""
-		switch made, before := p.Made(), p.known.Made(); {
-		case sum == 0 && p.known.sum != 0:
-			why = "no entries, and it had some before"
-		case other && (lost || !p.noted):
-			why = "the entries of another document, and its own are nowhere"
-		case !made.IsZero() && made.Before(before) && !p.listed.Newest.After(p.known.newest):
-			why = "made before the one that was read last"
-		}
-		switch {
-		case why == "" && other && p.noted: // its entries have moved
-			n := p.changedNote()
-			n.flags = n.flags&noteIndex | noteUnasked
-			w.next.remember(keyOf(p.URL), n)
-		case why == "" || len(w.from.parts) == 0 || w.isOld(p):
-			w.accept(p)
-		default:
-			w.skipped++
-			w.Report(ruleDoubt.Finding(p.Final, 0, 0, "", nil, why+": in doubt until it is the same a day later"))
-			w.keep(p)
+		if w.judgePart(p, other) {
 			lostIndex = lostIndex || p.kind == Index || p.known.has(noteIndex)
 		}
 	}
@@ -215,6 +184,43 @@ func (w *walk) judge() {
 			}
 		}
 	}
+}
+
+// judgePart records a document that has changed. It reports whether the document is in
+// doubt. Other: it has the entries of another document.
+func (w *walk) judgePart(p *part, other bool) (doubt bool) {
+	why := w.whyDoubt(p, other)
+	switch {
+	case why == "" && other && p.noted: // its entries have moved
+		n := p.changedNote()
+		n.flags = n.flags&noteIndex | noteUnasked
+		w.next.remember(keyOf(p.URL), n)
+	case why == "" || len(w.from.parts) == 0 || w.isOld(p):
+		w.accept(p)
+	default:
+		w.skipped++
+		w.Report(ruleDoubt.Finding(p.Final, 0, 0, "", nil, why+": in doubt until it is the same a day later"))
+		w.keep(p)
+		return true
+	}
+	return false
+}
+
+// whyDoubt returns why a document that has changed may not be the one that was asked for;
+// "" if nothing suggests that. Other: it has the entries of another document.
+func (w *walk) whyDoubt(p *part, other bool) string {
+	known := &p.known
+	lost := known.sum != 0 && w.sums[known.sum] == 0
+	made := p.Made()
+	switch {
+	case p.listed.Sum == 0 && known.sum != 0:
+		return "no entries, and it had some before"
+	case other && (lost || !p.noted):
+		return "the entries of another document, and its own are nowhere"
+	case !made.IsZero() && made.Before(known.Made()) && !p.listed.Newest.After(known.newest):
+		return "made before the one that was read last"
+	}
+	return ""
 }
 
 // isOld reports whether a document in doubt has been the same for a day, by its server's

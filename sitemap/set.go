@@ -88,7 +88,8 @@ func (s *SetWriter) alone() bool {
 }
 
 func (s *SetWriter) setUp() {
-	s.w.Gzip, s.w.Elements, s.w.Extensions, s.w.MaxEntries, s.w.MaxBytes = s.Gzip, s.Elements, s.Extensions, s.MaxEntries, s.MaxBytes
+	s.w.Gzip, s.w.Elements, s.w.Extensions = s.Gzip, s.Elements, s.Extensions
+	s.w.MaxEntries, s.w.MaxBytes = s.MaxEntries, s.MaxBytes
 }
 
 // open begins the next part.

@@ -205,6 +205,7 @@ type walk struct {
 	set       docfetch.Set
 	listed    locSet
 	documents int
+	overLimit bool // there are more documents than MaxDocuments
 	skipped   int
 	partial   bool // a document was skipped because it is unchanged
 
@@ -257,7 +258,7 @@ type part struct {
 	listed    harvest.ListedDocument
 	dated     bool // every entry states a lastmod
 	open      bool // a page may change without another lastmod, because the period of its own is not over
-	believed  bool // its lastmod in the index is believed: it need not be asked for
+	trusted   bool // its lastmod in the index is trusted: it need not be asked for
 	unchanged bool
 	err       error
 }
@@ -288,7 +289,7 @@ func (w *walk) snapshot(ctx context.Context, list func() error) error {
 	all := func() error {
 		err := list()
 		if err == nil {
-			err = w.checkBelieved(ctx)
+			err = w.checkTrusted(ctx)
 		}
 		if err == nil {
 			w.judge()
@@ -369,10 +370,9 @@ func (w *walk) document(ctx context.Context, p *part) error {
 		return w.Problem(p.err)
 	}
 	if p.Final != "" {
-		if err := w.set.CheckRedirect(&p.Document); err != nil {
+		if err := w.set.Add(&p.Document); err != nil {
 			return w.Problem(w.Named(p.URL, err))
 		}
-		w.set.Read(&p.Document)
 	}
 	if p.unchanged {
 		w.partial = true
@@ -500,17 +500,20 @@ func (w *walk) index(ctx context.Context, p *part) error {
 				continue
 			}
 			child.depth = p.depth + 1
-			if !child.believed {
+			if !child.trusted {
 				return child, true
 			}
-			w.believe(child)
+			w.trust(child)
 		}
 	})
 }
 
 // part returns the document that an entry of an index names; nil if it must not be read.
 func (w *walk) part(index *part, v *View) *part {
-	p := &part{Document: docfetch.Document{URL: string(v.Loc)}, index: index, line: v.Line, column: v.Column, vouched: index.vouched}
+	p := &part{
+		Document: docfetch.Document{URL: string(v.Loc)},
+		index:    index, line: v.Line, column: v.Column, vouched: index.vouched,
+	}
 	key := docfetch.KeyOf(p.URL)
 	if w.set.Asked(key) || index.within(key) {
 		w.Report(ruleRepeated.Finding(index.Final, v.Line, v.Column, "loc", v.Loc, "a document that the set lists twice"))
@@ -522,12 +525,11 @@ func (w *walk) part(index *part, v *View) *part {
 	if other := w.set.ReadAs(key); other != "" {
 		p.err = w.Named(other, docfetch.RedirectError(p.URL))
 	}
-	maxDocuments := cmp.Or(w.source.MaxDocuments, docfetch.DefaultDocuments)
-	if maxDocuments > 0 && w.documents >= maxDocuments {
-		if w.documents > maxDocuments {
+	if err := w.CheckLimit(index.URL, w.documents, w.source.MaxDocuments); err != nil {
+		if w.overLimit {
 			return nil // the Problem was yielded before
 		}
-		p.err = w.Named(index.URL, fmt.Errorf("more than %d documents: %w", maxDocuments, websync.ErrLimit))
+		w.overLimit, p.err = true, err
 	}
 	w.set.Ask(key)
 	w.documents++
@@ -537,7 +539,7 @@ func (w *walk) part(index *part, v *View) *part {
 	}
 	if !w.source.Complete {
 		p.known, p.noted = w.from.parts[keyOf(p.URL)]
-		p.believed = p.err == nil && w.from.trust > 0 && p.known.proves(p.lastMod)
+		p.trusted = p.err == nil && w.from.trust > 0 && p.known.proves(p.lastMod)
 	}
 	return p
 }

@@ -73,7 +73,7 @@ func (s *search) legislation(ctx context.Context, l lead, a *answer, n locs) (fo
 		}
 		acts = part.list()
 		part.is("a part of the index %s", websync.RedactURL(l.url))
-		part.blame(acts.err)
+		part.noteFault(acts.err)
 		if n.relation == "" {
 			n.relation = acts.relation
 		}
@@ -92,9 +92,11 @@ func (s *search) legislation(ctx context.Context, l lead, a *answer, n locs) (fo
 		o.Feed, o.Title, o.Hubs = feed.url, feed.title, feed.hubs
 		return s.offer(l, o, "it is %s; %s; %s (ELI Pillar IV)", a.what, many, because), ""
 	case n.relation != "":
-		return s.offer(l, o, "it is %s; %s; it names the update feed %s (dct:relation), which can't be read", a.what, many, websync.RedactURL(n.relation)), ""
+		return s.offer(l, o, "it is %s; %s; it names the update feed %s (dct:relation), which can't be read",
+			a.what, many, websync.RedactURL(n.relation)), ""
 	case strings.HasSuffix(pathOf(l.url), "/eli/"+eliSitemap):
-		return s.offer(l, o, "it is %s; %s; it has the place that ELI Pillar IV recommends; no update feed was found", a.what, many), ""
+		return s.offer(l, o, "it is %s; %s; it has the place that ELI Pillar IV recommends; no update feed was found",
+			a.what, many), ""
 	}
 	return nil, "; " + many + ", as in ELI Pillar IV, but there is no update feed: that is a weak sign"
 }

@@ -30,8 +30,8 @@ func (s *search) feed(ctx context.Context, l lead, a *answer) (found []*Offer, k
 		a.fault = f.err
 		return nil, true
 	}
-	a.is("an Atom feed of %s", entries(len(f.items), f.err != io.EOF))
-	a.blame(f.err)
+	a.is("an Atom feed of %s", entries(len(f.items), f.err))
+	a.noteFault(f.err)
 	if f.isIndex() {
 		return s.index(ctx, l, a, f), true
 	}
@@ -46,7 +46,8 @@ func (s *search) feed(ctx context.Context, l lead, a *answer) (found []*Offer, k
 		if found = s.pair(ctx, l, a); len(found) > 0 {
 			return found, true
 		}
-		text = "; its entries, or its id, are those of an update feed of ELI Pillar IV, but its sitemap was not found: it lists recent changes only"
+		text = "; its entries, or its id, are those of an update feed of ELI Pillar IV, " +
+			"but its sitemap was not found: it lists recent changes only"
 	}
 	o := Offer{Protocol: Atom, URL: l.url, Title: title(f.Feed), Hubs: hubs(f.Feed, a), grade: window, entries: names(f.items)}
 	text += s.profile(ctx, &o, f, a)
@@ -74,7 +75,8 @@ func readFeed(r *atom.Reader) *readItems {
 
 // isIndex reports whether the feed lists feeds: whether the content of each entry is one.
 func (f *readItems) isIndex() bool {
-	return len(f.items) > 0 && !slices.ContainsFunc(f.items, func(i atom.Item) bool { return i.Entry != nil && !isFeed(&i.Entry.Content) })
+	isNoFeed := func(i atom.Item) bool { return i.Entry != nil && !isFeed(&i.Entry.Content) }
+	return len(f.items) > 0 && !slices.ContainsFunc(f.items, isNoFeed)
 }
 
 // isFeed reports whether the content of an entry is a feed.
@@ -217,13 +219,15 @@ func (f *readItems) sign(a *answer) (protocol, text string) {
 	}
 	switch {
 	case hasDocuments && hasMD5s && broken["rinfo-published"] == 0:
-		text = "each entry has a time of publication and a document, and all that it links to has an MD5 digest (Atom-insamling §3.3)"
+		text = "each entry has a time of publication and a document, " +
+			"and all that it links to has an MD5 digest (Atom-insamling §3.3)"
 		if withData < entries {
 			text += fmt.Sprintf("; but only %d of %d entries have the RDF data that §7.1 demands", withData, entries)
 		}
 		return Rinfo, text
 	case withData > 0 && (strings.Contains(f.ID, ":rinfo:") || slices.ContainsFunc(f.items, isOfficial)):
-		return Rinfo, "its ids are those of the Swedish legal information system, and entries link to RDF data (Atom-insamling §3.3)"
+		return Rinfo, "its ids are those of the Swedish legal information system, " +
+			"and entries link to RDF data (Atom-insamling §3.3)"
 	case withData > 0 && slices.ContainsFunc(f.items, hasMD5):
 		return "", "entries have RDF data and MD5 digests, as in Atom-insamling, but not all that it demands: that is a weak sign"
 	}
@@ -260,11 +264,14 @@ func (f *readItems) isPMH(a *answer) (protocol, text string) {
 	switch {
 	case deletions == entries: // descriptions without content look the same
 	case deletions > 0:
-		return AtomPMH, fmt.Sprintf("%d of its entries are deletions, with an empty content and without an alternate link, and the others have no content (Atom-PMH, Detecting entry type)", deletions)
+		return AtomPMH, fmt.Sprintf("%d of its entries are deletions, with an empty content and without an alternate link, "+
+			"and the others have no content (Atom-PMH, Detecting entry type)", deletions)
 	case metadata && (current || archived || f.Complete):
-		return AtomPMH, "no entry has content, and each has an alternate link with a media type, in a feed with archive documents or a link current, or a complete feed (Atom-PMH, Active entries)"
+		return AtomPMH, "no entry has content, and each has an alternate link with a media type, " +
+			"in a feed with archive documents or a link current, or a complete feed (Atom-PMH, Active entries)"
 	case metadata:
-		return "", "no entry has content, and each has an alternate link with a media type, as in Atom-PMH: that alone is a weak sign"
+		return "", "no entry has content, and each has an alternate link with a media type, " +
+			"as in Atom-PMH: that alone is a weak sign"
 	}
 	return "", ""
 }
@@ -290,7 +297,9 @@ func hasMetadata(i atom.Item) bool {
 
 // violations validates a document, and returns how many entries it has, and how often it
 // breaks each rule.
-func violations(a *answer, validate func(io.Reader, atom.ValidateOptions) (atom.Summary, error)) (entries int, broken map[string]int) {
+func violations(
+	a *answer, validate func(io.Reader, atom.ValidateOptions) (atom.Summary, error),
+) (entries int, broken map[string]int) {
 	broken = make(map[string]int)
 	// an error is no news: the document was read before
 	sum, _ := validate(a.reader(), atom.ValidateOptions{Document: a.final, Report: func(f websync.Finding) { broken[f.Rule]++ }})

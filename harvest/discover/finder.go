@@ -62,7 +62,7 @@ type search struct {
 	byURL  map[look]*Offer
 	looked map[look][]*Offer // nil while the document is looked at
 
-	resting map[string]bool // hosts that have asked for patience
+	busy map[string]bool // hosts that have asked for patience
 }
 
 func newSearch(f *Finder, url string) *search {
@@ -71,7 +71,7 @@ func newSearch(f *Finder, url string) *search {
 			fetcher: f.Fetcher, root: url, left: cmp.Or(f.MaxRequests, 20), maxBytes: cmp.Or(f.MaxBytes, 1<<20),
 			answers: make(map[key]*answer),
 		},
-		byURL: make(map[look]*Offer), looked: make(map[look][]*Offer), resting: make(map[string]bool),
+		byURL: make(map[look]*Offer), looked: make(map[look][]*Offer), busy: make(map[string]bool),
 	}
 }
 
@@ -195,7 +195,7 @@ func (o *Offer) support(evidence ...Evidence) {
 func (s *search) result() *Result {
 	r := &Result{URL: s.root}
 	for _, o := range s.offers {
-		o.yield(s.offers)
+		o.demote(s.offers)
 	}
 	slices.SortStableFunc(s.offers, compare)
 	for _, o := range s.offers {
@@ -207,9 +207,9 @@ func (s *search) result() *Result {
 	return r
 }
 
-// yield lowers the grade of a feed that is not Atom if there is the same feed in Atom:
+// demote lowers the grade of a feed that is not Atom if there is the same feed in Atom:
 // one with its title, and one of its entries.
-func (o *Offer) yield(offers []*Offer) {
+func (o *Offer) demote(offers []*Offer) {
 	for _, other := range offers {
 		same := func(id string) bool { return slices.Contains(other.entries, id) }
 		if o.lossy && !other.lossy && other.Protocol == Atom && other.Title == o.Title && slices.ContainsFunc(o.entries, same) {

@@ -69,10 +69,10 @@ func (s *search) guessed(ctx context.Context, hosts []string) {
 // asks for patience is not asked again. It reports whether anything was found so far.
 func (s *search) ask(ctx context.Context, at, only string) bool {
 	host := onHost(at, "")
-	if !s.resting[host] {
+	if !s.busy[host] {
 		s.look(ctx, lead{url: at, place: ofHost, only: only, evidence: []Evidence{{s.root, "hosts may have " + pathOf(at)}}})
 		if errors.Is(s.get(ctx, at).err, harvest.ErrTemporary) {
-			s.resting[host] = true
+			s.busy[host] = true
 		}
 	}
 	return len(s.offers) > 0
@@ -88,7 +88,7 @@ func (s *search) robots(ctx context.Context, l lead, a *answer) (found []*Offer)
 		return nil
 	}
 	a.is("a robots.txt file with %s", count(len(lines), "Sitemap line", "Sitemap lines"))
-	a.blame(err)
+	a.noteFault(err)
 	var lists []*Offer
 	for i, line := range lines {
 		if i == most {
@@ -111,5 +111,7 @@ func (s *search) robots(ctx context.Context, l lead, a *answer) (found []*Offer)
 	}
 	s.offers = slices.DeleteFunc(s.offers, func(o *Offer) bool { return slices.Contains(lists, o) })
 	o := Offer{Protocol: Sitemap, URL: l.url, grade: listing}
-	return append(found, s.offer(l, o, "it is %s, which are one set; %d of the first %d lead to sitemaps", a.what, len(lists), min(most, len(lines)))...)
+	set := s.offer(l, o, "it is %s, which are one set; %d of the first %d lead to sitemaps",
+		a.what, len(lists), min(most, len(lines)))
+	return append(found, set...)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"mime"
 
 	"github.com/websync-go/websync"
@@ -60,7 +59,9 @@ func (s *search) read(ctx context.Context, l lead, a *answer) []*Offer {
 // document of any kind.
 func (a *answer) root() (xmlscan.Name, []byte, error) {
 	doc := &document.Document{
-		Kind:   document.Kind{Format: "discover", Name: "a document that can be harvested", Else: "neither XML nor JSON nor a list of URLs"},
+		Kind: document.Kind{
+			Format: "discover", Name: "a document that can be harvested", Else: "neither XML nor JSON nor a list of URLs",
+		},
 		URL:    a.final,
 		Report: func(document.Departure, int, int, []byte, string) {},
 	}
@@ -94,8 +95,11 @@ func (s *search) otherFeed(l lead, a *answer, root xmlscan.Name, head []byte) (f
 	case errors.Is(err, websync.ErrNotDocument):
 		return nil, false
 	case err == nil:
-		a.is("a feed of %s that is not Atom", entries(len(items), false))
-		o := Offer{Protocol: Atom, URL: l.url, Title: title(feed), Hubs: hubs(feed, a), grade: window, lossy: true, entries: names(items)}
+		a.is("a feed of %s that is not Atom", count(len(items), "entry", "entries"))
+		o := Offer{
+			Protocol: Atom, URL: l.url, Title: title(feed), Hubs: hubs(feed, a),
+			grade: window, lossy: true, entries: names(items),
+		}
 		return s.offer(l, o, "it is %s, read like Atom", a.what), true
 	}
 	what := ""
@@ -108,7 +112,7 @@ func (s *search) otherFeed(l lead, a *answer, root xmlscan.Name, head []byte) (f
 		return nil, false
 	}
 	a.is("%s", what)
-	a.blame(err)
+	a.noteFault(err)
 	o := Offer{Protocol: Atom, URL: l.url, Hubs: hubs(new(atom.Feed), a), grade: window, lossy: true}
 	return s.offer(l, o, "by its beginning it is %s%s", what, a.damage()), true
 }
@@ -127,7 +131,7 @@ func (s *search) text(l lead, a *answer) (found []*Offer, known bool) {
 	if r.Kind() != sitemap.Text || n == 0 {
 		return nil, false
 	}
-	a.is("a text sitemap of %s", entries(n, err != io.EOF))
-	a.blame(err)
+	a.is("a text sitemap of %s", entries(n, err))
+	a.noteFault(err)
 	return s.offer(l, Offer{Protocol: Sitemap, URL: l.url, grade: listing}, "it is %s", a.what), true
 }

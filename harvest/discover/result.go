@@ -144,7 +144,8 @@ func (r *Result) Choose() ([]Offer, error) {
 		if slices.ContainsFunc(r.Tried, func(t Try) bool { return errors.Is(t.Err, errRequests) }) {
 			cause = errRequests
 		}
-		return nil, fmt.Errorf("discover: %s leads to nothing that can be harvested%s: %w", websync.RedactURL(r.URL), r.tried(0), cause)
+		return nil, fmt.Errorf("discover: %s leads to nothing that can be harvested%s: %w",
+			websync.RedactURL(r.URL), r.tried(0), cause)
 	}
 	if !isHost(r.URL) && r.Offers[0].place == ofHost {
 		return nil, &AmbiguousError{URL: r.URL, Choices: slices.Clone(r.Offers), Itself: &r.Tried[0]}
@@ -216,7 +217,8 @@ func (e *AmbiguousError) Error() string {
 // Reason returns the error without the choices.
 func (e *AmbiguousError) Reason() string {
 	if e.Itself != nil {
-		return fmt.Sprintf("discover: %v: this leads to nothing that can be harvested, but the host has %s", e.Itself, count(len(e.Choices), "offer", "offers"))
+		return fmt.Sprintf("discover: %v: this leads to nothing that can be harvested, but the host has %s",
+			e.Itself, count(len(e.Choices), "offer", "offers"))
 	}
 	return fmt.Sprintf("discover: %s leads to %d offers that are equally good", websync.RedactURL(e.URL), len(e.Choices))
 }

@@ -27,11 +27,11 @@ func (s *search) sitemap(ctx context.Context, l lead, a *answer) []*Offer {
 		return nil
 	}
 	n := a.list()
-	a.is("a sitemap of %s", entries(n.entries, n.err != io.EOF))
+	a.is("a sitemap of %s", entries(n.entries, n.err))
 	if n.kind == sitemap.Index {
-		a.is("an index of sitemaps, of %s", entries(n.entries, n.err != io.EOF))
+		a.is("an index of sitemaps, of %s", entries(n.entries, n.err))
 	}
-	a.blame(n.err)
+	a.noteFault(n.err)
 	found, text := s.legislation(ctx, l, a, n)
 	if len(found) > 0 {
 		return found
@@ -39,9 +39,10 @@ func (s *search) sitemap(ctx context.Context, l lead, a *answer) []*Offer {
 	return s.offer(l, Offer{Protocol: Sitemap, URL: l.url, grade: listing}, "it is %s%s%s", a.what, text, a.damage())
 }
 
-// entries returns a number of entries in words.
-func entries(n int, more bool) string {
-	if more {
+// entries returns the number of entries of a document in words. It has more of them
+// unless reading it ended in io.EOF.
+func entries(n int, err error) string {
+	if err != io.EOF {
 		return fmt.Sprintf("%d entries or more", n)
 	}
 	return count(n, "entry", "entries")

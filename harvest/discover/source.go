@@ -22,7 +22,8 @@ func (o *Offer) Source() harvest.Source {
 	case ResourceSync:
 		return o.Bind(&resourcesync.Source{URL: o.URL})
 	case ELI:
-		return o.Bind(&eli.Source{Sitemap: o.URL, Feed: o.Feed, Extractors: []eli.Extractor{&rdfa.Extractor{}, &jsonld.Extractor{}}})
+		extractors := []eli.Extractor{&rdfa.Extractor{}, &jsonld.Extractor{}}
+		return o.Bind(&eli.Source{Sitemap: o.URL, Feed: o.Feed, Extractors: extractors})
 	case Rinfo:
 		return o.Bind(&rinfo.Source{URL: o.URL})
 	case AtomPMH:

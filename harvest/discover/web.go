@@ -21,7 +21,8 @@ func keyOf(url string) key { return docfetch.KeyOf(url) }
 
 // accept is the Accept header of all requests: what can be harvested, and what leads to
 // it.
-const accept = "application/atom+xml, application/xml;q=0.9, text/xml;q=0.9, application/rss+xml;q=0.8, application/feed+json;q=0.8, " +
+const accept = "application/atom+xml, application/xml;q=0.9, text/xml;q=0.9, " +
+	"application/rss+xml;q=0.8, application/feed+json;q=0.8, " +
 	"text/html;q=0.7, application/xhtml+xml;q=0.7, text/plain;q=0.6, */*;q=0.5"
 
 // A web asks for documents, each once and not too many, and keeps the answers. It is a
@@ -126,8 +127,8 @@ func (r *cutReader) Read(p []byte) (int, error) {
 
 func (r *cutReader) Close() error { return nil }
 
-// blame notes why a document can't be read to its end, unless nobody wanted to.
-func (a *answer) blame(err error) {
+// noteFault notes why a document can't be read to its end, unless nobody wanted to.
+func (a *answer) noteFault(err error) {
 	if err != nil && err != io.EOF && !errors.Is(err, errBytes) {
 		a.fault = err
 	}
@@ -143,7 +144,8 @@ func (w *web) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Respons
 	if a.err != nil {
 		return nil, a.err
 	}
-	return &harvest.Response{URL: a.final, Status: 200, Header: a.header, Body: &cutReader{bytes.NewReader(a.body), a.cut}, Length: -1}, nil
+	body := &cutReader{bytes.NewReader(a.body), a.cut}
+	return &harvest.Response{URL: a.final, Status: 200, Header: a.header, Body: body, Length: -1}, nil
 }
 
 // onHost returns the URL of a path on the host of a URL.

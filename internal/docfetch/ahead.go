@@ -68,6 +68,17 @@ func (a Ahead[T]) All(ctx context.Context) iter.Seq[T] {
 	}
 }
 
+// Each returns the Next of an Ahead for some documents, in their order.
+func Each[T any](documents []T) func() (T, bool) {
+	return func() (next T, ok bool) {
+		if len(documents) == 0 {
+			return next, false
+		}
+		next, documents = documents[0], documents[1:]
+		return next, true
+	}
+}
+
 type got[T any] struct {
 	item     T
 	panicked *websync.PanicError

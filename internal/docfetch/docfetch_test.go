@@ -191,12 +191,7 @@ func TestSet(t *testing.T) {
 	key := func(name string) Key { return KeyOf("https://www.example.com/" + name) }
 	read := func(url, final string) error {
 		d := &Document{URL: "https://www.example.com/" + url, Final: "HTTPS://www.example.com:443/" + final}
-		s.Ask(KeyOf(d.URL))
-		err := s.CheckRedirect(d)
-		if err == nil {
-			s.Read(d)
-		}
-		return err
+		return s.Add(d)
 	}
 	assert.NoError(t, read("a", "%61"))
 	assert.NoError(t, read("b", "c"))
@@ -206,6 +201,30 @@ func TestSet(t *testing.T) {
 	assert.False(t, s.Asked(key("c")))
 	assert.Equal(t, "https://www.example.com/b", s.ReadAs(key("c")))
 	assert.Empty(t, new(Set).ReadAs(key("c")))
+}
+
+func TestCheckLimit(t *testing.T) {
+	p := &Pass{Format: "test"}
+	assert.NoError(t, p.CheckLimit("u", 1, 2))
+	err := p.CheckLimit("u", 2, 2)
+	assert.EqualError(t, err, "test: u: more than 2 documents: "+websync.ErrLimit.Error())
+	assert.ErrorIs(t, err, websync.ErrLimit)
+	assert.NoError(t, p.CheckLimit("u", DefaultDocuments-1, 0))
+	assert.Error(t, p.CheckLimit("u", DefaultDocuments, 0), "zero is the default")
+	assert.NoError(t, p.CheckLimit("u", DefaultDocuments, -1), "there is no limit")
+}
+
+func TestEach(t *testing.T) {
+	next := Each([]string{"a", "b"})
+	for _, want := range []string{"a", "b"} {
+		got, ok := next()
+		assert.True(t, ok)
+		assert.Equal(t, want, got)
+	}
+	for range 2 {
+		_, ok := next()
+		assert.False(t, ok)
+	}
 }
 
 func TestCheckpoint(t *testing.T) {

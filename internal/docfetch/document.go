@@ -71,7 +71,9 @@ func IsOfDocument(err error) bool {
 // and counts Skipped; Load returns its error. If file is not nil, the body is stored
 // there and is valid as long as file is. After an error, or if the document is not
 // modified, there is no Body.
-func (p *Pass) Load(ctx context.Context, d *Document, known Validators, maxBytes int64, file *spool.File, check func() error) error {
+func (p *Pass) Load(
+	ctx context.Context, d *Document, known Validators, maxBytes int64, file *spool.File, check func() error,
+) error {
 	err := p.Get(ctx, d, known, maxBytes)
 	if err != nil || d.NotModified {
 		return err

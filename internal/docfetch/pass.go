@@ -1,6 +1,7 @@
 package docfetch
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -70,6 +71,9 @@ func (p *Pass) Mark(resume harvest.Checkpoint, skipped int) error {
 	return p.Yield(harvest.Event{Kind: harvest.Mark, Resume: resume, Skipped: skipped})
 }
 
+// Drain yields a Mark that lets the engine read what came along with the events so far.
+func (p *Pass) Drain() error { return p.Mark(harvest.Checkpoint{}, 0) }
+
 // Snapshot yields a SnapshotStart, what list yields, and the event that end returns.
 func (p *Pass) Snapshot(list func() error, end func() harvest.Event) error {
 	if err := p.Yield(harvest.Event{Kind: harvest.SnapshotStart}); err != nil {
@@ -89,6 +93,15 @@ func CheckURL(format, url string) error {
 		return fmt.Errorf("%s: Source.URL is empty", format)
 	}
 	return nil
+}
+
+// CheckLimit returns an error, with the URL of a document, if n documents are as many as
+// may be read. If limit is zero, it is DefaultDocuments; if negative, there is no limit.
+func (p *Pass) CheckLimit(url string, n, limit int) error {
+	if limit = cmp.Or(limit, DefaultDocuments); limit < 0 || n < limit {
+		return nil
+	}
+	return p.Named(url, fmt.Errorf("more than %d documents: %w", limit, websync.ErrLimit))
 }
 
 // Named returns err with the URL of its document, unless it has one already.
