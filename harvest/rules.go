@@ -4,21 +4,29 @@ import "github.com/websync-go/websync"
 
 // The rules of the engine's own findings.
 var (
-	ruleFuture = warning("future-time",
-		"a change that is stated to be more than a day ahead of the publisher's clock: its time is not used")
-	ruleCame = warning("came-along",
-		"bytes that came with a document, such as a member of a package, that can't be read or are not as stated: the "+
-			"resource is fetched from its URL instead")
-	ruleUnchanged = warning("unchanged",
-		"what a source states to be unchanged has often changed: all of it is asked for, conditionally")
-	ruleMoment = warning("snapshot-at",
-		"a listing that contradicts the moment that it states for itself: that moment is not used")
+	ruleFuture = websync.Rule{
+		Name:     "future-time",
+		Severity: websync.SeverityWarning,
+		Summary:  "a change that is stated to be more than a day ahead of the publisher's clock: its time is not used",
+	}
+	ruleCame = websync.Rule{
+		Name:     "came-along",
+		Severity: websync.SeverityWarning,
+		Summary: "bytes that came with a document, such as a member of a package, that can't be read or are not as stated: the " +
+			"resource is fetched from its URL instead",
+	}
+	ruleUnchanged = websync.Rule{
+		Name:     "unchanged",
+		Severity: websync.SeverityWarning,
+		Summary:  "what a source states to be unchanged has often changed: all of it is asked for, conditionally",
+	}
+	ruleMoment = websync.Rule{
+		Name:     "snapshot-at",
+		Severity: websync.SeverityWarning,
+		Summary:  "a listing that contradicts the moment that it states for itself: that moment is not used",
+	}
 )
 
 // Rules returns the rules of the engine's own findings, which hold for every Source. They
 // are of no specification: their Section is empty.
 func Rules() []websync.Rule { return []websync.Rule{ruleCame, ruleFuture, ruleMoment, ruleUnchanged} }
-
-func warning(name, summary string) websync.Rule {
-	return websync.Rule{Name: name, Severity: websync.SeverityWarning, Summary: summary}
-}
