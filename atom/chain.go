@@ -122,7 +122,8 @@ func (c *ChainValidator) Add(url string, src io.Reader) (Summary, error) {
 	}
 	c.numbers[url] = len(c.urls)
 	check := newChecker(src, ValidateOptions{
-		Document: url, URL: url, Report: c.Report, Now: c.Now, Lenient: c.Lenient, MaxBytes: c.MaxBytes, Item: c.Item, Feed: c.Feed,
+		Document: url, URL: url, Report: c.Report, Now: c.Now, Lenient: c.Lenient, MaxBytes: c.MaxBytes,
+		Item: c.Item, Feed: c.Feed,
 	})
 	content := sha256.New()
 	check.each = func(v *View) {

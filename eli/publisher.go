@@ -189,11 +189,13 @@ func (p *Publisher) checkSettings(dir string) error {
 		return fmt.Errorf("eli: Publisher.Path %.200q must end in %q (§3.2.2)", p.Path, directory)
 	}
 	if p.Locator == nil && len(p.Own) == 0 && len(p.Sources) == 0 {
-		return errors.New("eli: Publisher.Own or Publisher.Sources must name the publisher's own sources if Publisher.Locator is nil")
+		return errors.New("eli: Publisher.Own or Publisher.Sources must name the publisher's own sources " +
+			"if Publisher.Locator is nil")
 	}
 	for _, source := range p.Sources {
 		if !p.site.Locator.Owns(source) {
-			return fmt.Errorf("eli: Publisher.Locator does not own the source %q of Publisher.Sources: only the publisher of ELIs can list them, on their own host (§3.2.2)", websync.RedactURL(source))
+			return fmt.Errorf("eli: Publisher.Locator does not own the source %q of Publisher.Sources: "+
+				"only the publisher of ELIs can list them, on their own host (§3.2.2)", websync.RedactURL(source))
 		}
 	}
 	if p.History != 0 && p.History < leastHistory {

@@ -9,16 +9,6 @@ import (
 	"time"
 )
 
-const (
-	verdictNew       verdict = iota // a state that is not held
-	verdictHistory                  // an earlier state than the latest one that is known
-	verdictHeld                     // the state that is held
-	verdictConfirmed                // a later change, which leaves the state that is held as it is
-	verdictDeleted                  // the resource is gone
-	verdictTask                     // the state that the task of its id is to get
-	verdictDue                      // what its own task is to get: it was judged when that was stored
-)
-
 // commit is the fourth stage: it collects finished slots and commits them together with
 // the checkpoint that they cover.
 func (p *pipe) commit(context.Context) error {

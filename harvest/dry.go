@@ -24,8 +24,9 @@ type Decision struct {
 }
 
 // Plan is a Run that gets no bodies, takes no claim and writes nothing. It calls each, if
-// that is not nil, for every decision in the order of the listing; the Decision is valid
-// during the call. The Report counts the expected outcomes.
+// that is not nil, for every decision in the order of the listing, one call at a time and
+// in a goroutine of the run; the Decision is valid during the call. The Report counts the
+// expected outcomes.
 //
 // An event is compared with the result of earlier events of its id if that is among the
 // last 65,536 changes, and nobody has written to the Catalog since.

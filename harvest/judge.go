@@ -48,6 +48,16 @@ type moment struct {
 // A verdict is what an event means for the record of its id.
 type verdict uint8
 
+const (
+	verdictNew       verdict = iota // a state that is not held
+	verdictHistory                  // an earlier state than the latest one that is known
+	verdictHeld                     // the state that is held
+	verdictConfirmed                // a later change, which leaves the state that is held as it is
+	verdictDeleted                  // the resource is gone
+	verdictTask                     // the state that the task of its id is to get
+	verdictDue                      // what its own task is to get: it was judged when that was stored
+)
+
 // judge compares what an event states with what is held of its id. A task to get stands
 // for a later state than the record, so the event is compared with that as well.
 func judge(st *statement, h *held, m *moment) verdict {

@@ -99,25 +99,23 @@ func (a *answer) headOnly() bool {
 	if a.r.Method != http.MethodHead || a.tag == "" {
 		return false
 	}
-	if s := a.h.cache.held(a.key(a.gzip)); s != nil {
+	if s := a.h.cache.held(key{slot{a.path, a.gzip}, a.tag}); s != nil {
 		a.use(s.reader()) // it has a tag, and a length
 	}
 	return true
 }
-
-func (a *answer) key(gzip bool) key { return key{slot{a.path, gzip}, a.tag} }
 
 // list returns the bytes of a list in the chosen coding.
 func (a *answer) list() (*rendering, error) {
 	ctx, h := a.r.Context(), a.h
 	if a.tag != "" {
 		get := func(ctx context.Context) (*rendering, error) {
-			return h.cache.get(ctx, a.key(false), h.turn(a.doc.Write))
+			return h.cache.get(ctx, key{slot{a.path, false}, a.tag}, h.turn(a.doc.Write))
 		}
 		if !a.gzip {
 			return get(ctx)
 		}
-		return h.cache.get(ctx, a.key(true), h.compressed(get))
+		return h.cache.get(ctx, key{slot{a.path, true}, a.tag}, h.compressed(get))
 	}
 	// Without a tag, the cache cannot recognise two renderings of the same state.
 	plain, err := h.cache.render(ctx, h.turn(a.doc.Write))
@@ -182,7 +180,7 @@ func (a *answer) openDocument() error {
 	if a.headOnly() {
 		return nil
 	}
-	s, err := a.h.cache.get(a.r.Context(), a.key(true), a.h.turn(func(ctx context.Context, w io.Writer) error {
+	s, err := a.h.cache.get(a.r.Context(), key{slot{a.path, true}, a.tag}, a.h.turn(func(ctx context.Context, w io.Writer) error {
 		content, err := a.doc.Open(ctx)
 		if err != nil {
 			return err

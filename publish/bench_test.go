@@ -94,7 +94,7 @@ func BenchmarkPlan(b *testing.B) {
 		err := errors.Join(tree.mkdir(newDir, nil), e.makePlan(b.Context()))
 		runtime.GC()
 		runtime.ReadMemStats(&after)
-		err = errors.Join(err, e.writeManifest(b.Context(), true), e.plan.lines.Close())
+		err = errors.Join(err, e.writeManifest(b.Context(), e.writeOldNames, old), e.plan.lines.Close())
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -157,7 +157,7 @@ func (e *export) run(ctx context.Context) error {
 	}
 	// From here on the export may replace the files with the new names, and so may the
 	// next one if this one is killed.
-	if err := e.writeManifest(ctx, true); err != nil {
+	if err := e.writeManifest(ctx, e.writeOldNames, old); err != nil {
 		return err
 	}
 	if err := e.writeOpened(ctx); err != nil {
@@ -172,7 +172,7 @@ func (e *export) run(ctx context.Context) error {
 	if err := e.removeCeased(ctx); err != nil {
 		return err
 	}
-	return e.writeManifest(ctx, false)
+	return e.writeManifest(ctx, e.writeKept, 0)
 }
 
 // keeps reports whether the file of a document that no longer exists stays.
@@ -296,9 +296,9 @@ func (e *export) decide(ctx context.Context) error {
 	return nil
 }
 
-// writeManifest writes the names of the documents' files into the manifest. If withOld is
-// true, the names that are in it already come first.
-func (e *export) writeManifest(ctx context.Context, withOld bool) error {
+// writeManifest writes the names of the documents' files into the manifest, after those
+// that first writes. It leaves out those of a state that first has written.
+func (e *export) writeManifest(ctx context.Context, first func(*bufio.Writer) error, written state) error {
 	w, err := e.tree.newWriter(newFile{manifestFile, newManifest})
 	if err != nil {
 		return err
@@ -306,18 +306,14 @@ func (e *export) writeManifest(ctx context.Context, withOld bool) error {
 	defer w.close()
 	b := bufio.NewWriterSize(w, 64<<10)
 	b.WriteString(manifestHeader + "\n")
-	names := e.writeKept
-	if withOld {
-		names = e.writeOldNames
-	}
-	if err := names(b); err != nil {
+	if err := first(b); err != nil {
 		return err
 	}
 	for f, err := range e.plan.files(ctx) {
 		if err != nil {
 			return err
 		}
-		if !withOld || f.state&old == 0 {
+		if f.state&written == 0 {
 			b.WriteString(f.name + "\n")
 		}
 	}
@@ -359,7 +355,7 @@ func (e *export) writeOldNames(b *bufio.Writer) error {
 func (e *export) writeOpened(ctx context.Context) error {
 	for d, err := range e.plan.files(ctx) {
 		if err == nil {
-			err = e.write(ctx, d, false)
+			err = e.write(ctx, d, e.writeOrList)
 		}
 		if err != nil {
 			return errors.Join(err, e.place(1))
@@ -376,7 +372,7 @@ func (e *export) writeOpened(ctx context.Context) error {
 // index is never newer than its parts.
 func (e *export) writeLists(ctx context.Context) error {
 	for _, d := range slices.Backward(e.lists) {
-		if err := errors.Join(ctx.Err(), e.write(ctx, d, true)); err != nil {
+		if err := errors.Join(ctx.Err(), e.write(ctx, d, e.writeDocument)); err != nil {
 			return err
 		}
 	}
@@ -409,21 +405,28 @@ func (e *export) place(n int) error {
 	return e.tree.replace(files)
 }
 
-// write writes the new file of one document. If rendered is false, it adds a document
-// that is rendered to e.lists instead. It leaves the file of a document that no longer
-// exists for the next export to remove.
-func (e *export) write(ctx context.Context, d planned, rendered bool) error {
+// writeOrList writes the new file of a document that is opened, and adds one that is
+// rendered to e.lists.
+func (e *export) writeOrList(ctx context.Context, d planned, doc *websync.Document) error {
+	if doc.Write != nil {
+		e.lists = append(e.lists, d)
+		return nil
+	}
+	return e.writeDocument(ctx, d, doc)
+}
+
+// write calls do with one document. It leaves the file of a document that no longer exists
+// for the next export to remove.
+func (e *export) write(
+	ctx context.Context, d planned, do func(context.Context, planned, *websync.Document) error,
+) error {
 	for left := conflictAttempts; ; left-- {
 		doc, err := e.site.Document(ctx, d.path)
 		if isMissing(err) {
 			return nil
 		}
-		if err == nil && doc.Write != nil && !rendered {
-			e.lists = append(e.lists, d)
-			return nil
-		}
 		if err == nil {
-			err = e.writeDocument(ctx, d, doc)
+			err = do(ctx, d, doc)
 		}
 		again := errors.Is(err, websync.ErrConflict) || isMissing(err)
 		if !again || left == 1 {

@@ -712,7 +712,7 @@ func TestPlanOfManyDocuments(t *testing.T) {
 		e := &export{tree: tree, site: numbered(n)}
 		require.NoError(t, e.makePlan(t.Context()))
 		measure()
-		require.NoError(t, e.writeManifest(t.Context(), true))
+		require.NoError(t, e.writeManifest(t.Context(), e.writeOldNames, old))
 		measure()
 		require.NoError(t, e.plan.lines.Close())
 		info, err := os.Stat(filepath.Join(dir, manifestFile))

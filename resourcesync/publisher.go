@@ -180,7 +180,8 @@ func (p *Publisher) open() *publishing.Site {
 		p.packing = p.settings(0)
 		dir, _ := path.Split(at)
 		p.resources = publishing.PartList{
-			Site: p.site.At(dir+"resourcelist.xml", p.Sources...), Size: sizeOf(p.PartSize, sitemap.MaxEntries), Settings: p.settings,
+			Site: p.site.At(dir+"resourcelist.xml", p.Sources...), Size: sizeOf(p.PartSize, sitemap.MaxEntries),
+			Settings: p.settings,
 			MaxBytes: sitemap.MaxBytes, Bound: p.bound, Measure: p.measure,
 		}
 		length := sizeOf(p.ListSize, defaultSize)

@@ -17,8 +17,9 @@ type describer struct {
 	links []Link // of the last entry
 }
 
-func (p *Publisher) newDescriber(changes bool) describer {
-	return describer{publisher: p, linker: publishing.Linker{Site: p.site}, changes: changes}
+// newDescriber returns a describer of changes.
+func (p *Publisher) newDescriber() describer {
+	return describer{publisher: p, linker: publishing.Linker{Site: p.site}, changes: true}
 }
 
 // changeOf returns the metadata of an item as a change.
@@ -104,7 +105,10 @@ func (d *describer) urlOf(item *websync.Item) string {
 // fill makes the entry of a resource with a loc.
 func (d *describer) fill(item *websync.Item, loc string, e *Entry) {
 	p, r := d.publisher, &item.Resource
-	*e = Entry{Entry: sitemap.Entry{Loc: loc, LastMod: websync.NewDatetime(item.Time), Elements: e.Elements[:0]}, Links: d.links[:0]}
+	*e = Entry{
+		Entry: sitemap.Entry{Loc: loc, LastMod: websync.NewDatetime(item.Time), Elements: e.Elements[:0]},
+		Links: d.links[:0],
+	}
 	if !r.Modified.IsZero() && p.site.Locator.Owns(item.Source) {
 		e.LastMod = r.Modified
 	}

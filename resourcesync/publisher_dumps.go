@@ -223,7 +223,8 @@ func (d *publishedDump) entries(index *dumpIndex) (entries []Entry) {
 		}
 		contents := linkOf("contents", d.list.Origin+d.manifestPath(p))
 		contents.Type = documentType
-		entries = append(entries, Entry{Entry: sitemap.Entry{Loc: d.list.Origin + d.path(p)}, Metadata: m, Links: []Link{contents}})
+		entries = append(entries,
+			Entry{Entry: sitemap.Entry{Loc: d.list.Origin + d.path(p)}, Metadata: m, Links: []Link{contents}})
 	}
 	return entries
 }

@@ -39,13 +39,16 @@ type lister struct {
 
 // newLister returns the lister of a list with a part of the log, or of a Resource List if
 // log is nil.
-func (p *Publisher) newLister(dst io.Writer, head Head, url string, log *publishing.Segment, silent func(websync.Seq) bool) *lister {
-	l := &lister{describer: p.newDescriber(log != nil), out: NewWriter(dst), url: url, log: log, silent: silent}
-	l.out.Head = head
+func (p *Publisher) newLister(
+	dst io.Writer, head Head, url string, log *publishing.Segment, silent func(websync.Seq) bool,
+) *lister {
+	l := &lister{describer: p.newDescriber(), out: NewWriter(dst), url: url, log: log, silent: silent}
+	l.out.Head, l.changes = head, log != nil
 	if p.Report == nil {
 		l.silent = func(websync.Seq) bool { return true }
 	}
-	l.overlap = publishing.Overlap{Site: p.site, Report: func(item *websync.Item, message string) { l.report(ruleNotListed, item, message) }}
+	report := func(item *websync.Item, message string) { l.report(ruleNotListed, item, message) }
+	l.overlap = publishing.Overlap{Site: p.site, Report: report}
 	return l
 }
 
@@ -214,5 +217,6 @@ func (l *lister) isRefused(e *Entry, link Link) bool {
 	w := NewWriter(io.Discard)
 	w.Head = l.out.Head
 	var refused *websync.EntryError
-	return errors.As(w.Write(&Entry{Entry: sitemap.Entry{Loc: e.Loc, LastMod: e.LastMod}, Metadata: e.Metadata, Links: []Link{link}}), &refused)
+	one := Entry{Entry: sitemap.Entry{Loc: e.Loc, LastMod: e.LastMod}, Metadata: e.Metadata, Links: []Link{link}}
+	return errors.As(w.Write(&one), &refused)
 }

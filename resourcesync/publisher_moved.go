@@ -80,7 +80,7 @@ func (l *lister) restore(ctx context.Context, item *websync.Item, holder websync
 	if err != nil || other == nil {
 		return err
 	}
-	d := l.publisher.newDescriber(true)
+	d := l.publisher.newDescriber()
 	if err := d.linker.FindLinks(ctx, []*websync.Item{other}, max(item.Born, other.Born)); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (l *lister) findHolders(ctx context.Context) (holders, error) {
 	latest := make(map[resource]websync.Seq)
 	urls := make(map[websync.Seq]string)     // of these entries
 	having := make(map[string][]websync.Seq) // by URL, in ascending order
-	d := l.publisher.newDescriber(true)
+	d := l.publisher.newDescriber()
 	all := l.log.FromStart()
 	for item, err := range all.Entries(ctx, func(*websync.Item, error) {}) {
 		if err != nil {
@@ -144,7 +144,8 @@ func (l *lister) findHolders(ctx context.Context) (holders, error) {
 			olds = l.deletedURLs(item)
 		}
 		url := ""
-		if _, kept := publishing.KeptContent(item); !kept || l.publisher.Item != nil || l.publisher.site.Locator.Owns(item.Source) {
+		_, kept := publishing.KeptContent(item)
+		if !kept || l.publisher.Item != nil || l.publisher.site.Locator.Owns(item.Source) {
 			url = d.urlOf(item)
 		}
 		if before > 0 {
@@ -187,7 +188,7 @@ func without(seqs []websync.Seq, seq websync.Seq) []websync.Seq {
 func (l *lister) findReleased(ctx context.Context) (map[string]bool, error) {
 	const batch = 500
 	wanted := make(map[string]bool)
-	d := l.publisher.newDescriber(true)
+	d := l.publisher.newDescriber()
 	items := make([]*websync.Item, 0, batch)
 	flush := func() error {
 		priors, err := l.log.Priors(ctx, items)

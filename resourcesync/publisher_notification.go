@@ -39,7 +39,8 @@ func (p *Publisher) Notification(ctx context.Context, after string) (doc *websyn
 		if err != nil {
 			return nil, after, err
 		}
-		return &websync.Document{Type: documentType, Modified: d.Time, Final: true, Write: n.writeNotification}, next.String(), nil
+		doc := &websync.Document{Type: documentType, Modified: d.Time, Final: true, Write: n.writeNotification}
+		return doc, next.String(), nil
 	}
 	return nil, next.String(), nil
 }

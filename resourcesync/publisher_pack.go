@@ -59,7 +59,8 @@ func (p *Publisher) eachDump(kinds []Capability, do func(*publishedDump) error) 
 	}
 	for _, kind := range kinds {
 		if kind != ResourceDump && kind != ChangeDump {
-			return fmt.Errorf("resourcesync: Publisher.Pack and Discard take %q and %q, not %.100q", ResourceDump, ChangeDump, kind)
+			return fmt.Errorf("resourcesync: Publisher.Pack and Discard take %q and %q, not %.100q",
+				ResourceDump, ChangeDump, kind)
 		}
 	}
 	for _, d := range p.dumps {
@@ -115,7 +116,8 @@ type lackError struct {
 }
 
 func (e *lackError) Error() string {
-	return fmt.Sprintf("resourcesync: no %s: the content of %.200q is not kept; a dump must have that of every resource", formOf(documentKind{capability: e.kind}).name, e.id)
+	return fmt.Sprintf("resourcesync: no %s: the content of %.200q is not kept; a dump must have that of every resource",
+		formOf(documentKind{capability: e.kind}).name, e.id)
 }
 
 // newIndex returns an index of no packages, up to the last commit.
@@ -136,7 +138,10 @@ func (c *dumpChange) resourceDump(ctx context.Context) (*dumpIndex, error) {
 	}
 	next := newIndex(&head)
 	next.Retired = c.old.Packages
-	m := maker{dumpChange: c, index: next, dir: "resources", head: Head{Metadata: Metadata{Capability: ResourceDumpManifest, At: timeOf(head.LastTime)}}}
+	m := maker{
+		dumpChange: c, index: next, dir: "resources",
+		head: Head{Metadata: Metadata{Capability: ResourceDumpManifest, At: timeOf(head.LastTime)}},
+	}
 	for after := websync.Seq(0); after < head.Born; after = m.end {
 		m.items = func(refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
 			return s.Resources(ctx, websync.Range{After: after, Until: head.Born}, refuse)
@@ -147,7 +152,8 @@ func (c *dumpChange) resourceDump(ctx context.Context) (*dumpIndex, error) {
 		}
 	}
 	if len(next.Packages) > sitemap.MaxEntries {
-		return nil, fmt.Errorf("resourcesync: %d packages; at most %d can be listed: Publisher.Dumps needs a greater MaxBytes or MaxEntries: %w",
+		return nil, fmt.Errorf("resourcesync: %d packages; at most %d can be listed: "+
+			"Publisher.Dumps needs a greater MaxBytes or MaxEntries: %w",
 			len(next.Packages), sitemap.MaxEntries, websync.ErrLimit)
 	}
 	now, err := c.sameLog(ctx, &head)
@@ -250,7 +256,9 @@ func (x *dumpIndex) retire(most int, needed time.Time) {
 // that are still the latest of their resource. What was replaced or withdrawn must not
 // come to light again; of such a change it yields the deletion of a URL that the resource
 // has no longer.
-func (c *dumpChange) latest(ctx context.Context, log *publishing.Segment, refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
+func (c *dumpChange) latest(
+	ctx context.Context, log *publishing.Segment, refuse func(*websync.Item, error),
+) iter.Seq2[*websync.Item, error] {
 	const batch = 500
 	return func(yield func(*websync.Item, error) bool) {
 		items := make([]*websync.Item, 0, batch)
@@ -292,7 +300,7 @@ func (c *dumpChange) withdraw(ctx context.Context, log *publishing.Segment, item
 	if err != nil {
 		return err
 	}
-	d := c.publisher.newDescriber(true)
+	d := c.publisher.newDescriber()
 	for i, item := range items {
 		if prior := priors[i]; !latest[i] && prior != nil {
 			if old := d.urlOf(prior); old != "" && old != d.urlOf(item) {
@@ -566,7 +574,9 @@ func (k *packing) fits(item *websync.Item) bool {
 	content, _ := item.Body(websync.ContentName)
 	length, _ := content.Link.StatedLength()
 	most := k.maxBytes()
-	if k.count > 0 && (k.count >= k.most || most > 0 && length > 0 && k.bytes+length > most || k.manifest+entry > sitemap.MaxBytes-roomOfHead) {
+	isFull := k.count >= k.most || most > 0 && length > 0 && k.bytes+length > most ||
+		k.manifest+entry > sitemap.MaxBytes-roomOfHead
+	if k.count > 0 && isFull {
 		return false
 	}
 	k.count++
@@ -627,7 +637,7 @@ func (k *packing) writePackage(ctx context.Context, manifest io.ReadSeeker) (fil
 	if err != nil {
 		return file, dumpError(err)
 	}
-	if err := z.add(manifestName, false, manifest); err != nil {
+	if err := z.add(manifestName, manifest); err != nil {
 		return file, dumpError(err)
 	}
 	for i := range k.all {
@@ -667,8 +677,7 @@ func newZipper(w io.Writer) (*zipper, error) {
 }
 
 // add adds a file.
-func (z *zipper) add(name string, compressed bool, r io.Reader) error {
-	z.compressed = compressed
+func (z *zipper) add(name string, r io.Reader) error {
 	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
 	if err == nil {
 		_, err = io.Copy(w, r)
@@ -688,7 +697,8 @@ func (k *packing) packBitstream(ctx context.Context, z *zipper, i int) error {
 		return err
 	}
 	stated := websync.Link{Length: b.body.Link.Length, Digests: websync.Digests{b.body.Key}}
-	err = z.add(k.pathOf(i)[1:], b.compressed, stated.Verify(r))
+	z.compressed = b.compressed
+	err = z.add(k.pathOf(i)[1:], stated.Verify(r))
 	if err = errors.Join(err, r.Close()); err != nil {
 		return fmt.Errorf("resourcesync: packing the content of %.200q: %w", b.id, err)
 	}
@@ -701,7 +711,8 @@ func isCompressed(mediaType string) bool {
 	family, _, _ := strings.Cut(t, "/")
 	switch family {
 	case "image":
-		return !strings.HasSuffix(t, "+xml") && !slices.Contains([]string{"image/bmp", "image/tiff", "image/x-portable-pixmap"}, t)
+		return !strings.HasSuffix(t, "+xml") &&
+			!slices.Contains([]string{"image/bmp", "image/tiff", "image/x-portable-pixmap"}, t)
 	case "audio":
 		return t != "audio/wav" && t != "audio/x-wav" && t != "audio/vnd.wave"
 	case "video":
@@ -720,7 +731,9 @@ func isCompressed(mediaType string) bool {
 
 // compressedTypes are how media types begin whose bytes are compressed already.
 var compressedTypes = []string{
-	"application/pdf", "application/zip", "application/x-zip", "application/gzip", "application/x-gzip", "application/zstd", "application/x-bzip",
-	"application/x-xz", "application/x-7z", "application/vnd.rar", "application/x-rar", "application/java-archive", "application/x-compress",
-	"application/vnd.openxmlformats-officedocument.", "application/vnd.oasis.opendocument.", "application/ogg", "application/mp4", "font/woff",
+	"application/pdf", "application/zip", "application/x-zip", "application/gzip", "application/x-gzip",
+	"application/zstd", "application/x-bzip", "application/x-xz", "application/x-7z", "application/vnd.rar",
+	"application/x-rar", "application/java-archive", "application/x-compress",
+	"application/vnd.openxmlformats-officedocument.", "application/vnd.oasis.opendocument.", "application/ogg",
+	"application/mp4", "font/woff",
 }

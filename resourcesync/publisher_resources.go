@@ -47,7 +47,11 @@ func (p *Publisher) resourceList(ctx context.Context, path string) (*websync.Doc
 
 // head returns the metadata of the document itself.
 func (d *publishedList) head() Head {
-	h := Head{Index: d.part.Index, Metadata: Metadata{Capability: ResourceList, At: timeOf(d.part.At)}, Links: linksOf(d.publisher.site.URL())}
+	h := Head{
+		Index:    d.part.Index,
+		Metadata: Metadata{Capability: ResourceList, At: timeOf(d.part.At)},
+		Links:    linksOf(d.publisher.site.URL()),
+	}
 	if root := d.publisher.resources.Site.URL(); d.url != root {
 		h.Links = append(h.Links, linkOf("index", root))
 	}
@@ -80,7 +84,8 @@ func (d *publishedList) writeIndex(ctx context.Context, w io.Writer) error {
 	}
 	var entries []Entry
 	for _, part := range listed {
-		entries = append(entries, Entry{Entry: sitemap.Entry{Loc: p.site.Origin + part.Path, LastMod: websync.NewDatetime(part.Modified())}})
+		entry := sitemap.Entry{Loc: p.site.Origin + part.Path, LastMod: websync.NewDatetime(part.Modified())}
+		entries = append(entries, Entry{Entry: entry})
 	}
 	return writeAll(w, d.head(), entries)
 }

@@ -51,7 +51,8 @@ func attachmentPlace(r *websync.Resource, link *websync.Link) (string, error) {
 			taken = alternatePlace(new(websync.Resource).BodyName(other))
 		}
 		if taken == place {
-			return "", fmt.Errorf("its URL %.200q is also that of the %s %.200q", directory(r.ID)+place, other.Rel, websync.RedactURL(other.Href))
+			return "", fmt.Errorf("its URL %.200q is also that of the %s %.200q",
+				directory(r.ID)+place, other.Rel, websync.RedactURL(other.Href))
 		}
 	}
 	return place, nil
@@ -123,7 +124,8 @@ func hrefPlace(r *websync.Resource, href string) (string, error) {
 			return place, nil
 		}
 	}
-	return "", fmt.Errorf("it has no dct:isFormatOf and is not below the directory of the content %.200q", websync.RedactURL(r.Content.Href))
+	return "", fmt.Errorf("it has no dct:isFormatOf and is not below the directory of the content %.200q",
+		websync.RedactURL(r.Content.Href))
 }
 
 // directory returns a URL or path with a slash at its end.

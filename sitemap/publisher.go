@@ -128,7 +128,8 @@ func (p *Publisher) open() *publishing.Site {
 			Path: cmp.Or(strings.TrimPrefix(p.Path, "/"), "sitemap.xml"),
 		})
 		if root := p.site.Root; p.site.Err == nil && (root == publishing.RobotsPath || strings.HasSuffix(root, gzipSuffix)) {
-			p.site.Err = fmt.Errorf("sitemap: Publisher.Base and Path make %.200q, which must not be /robots.txt or end in \".gz\"",
+			p.site.Err = fmt.Errorf(
+				"sitemap: Publisher.Base and Path make %.200q, which must not be /robots.txt or end in \".gz\"",
 				p.site.URL())
 		}
 		if p.site.Err == nil {

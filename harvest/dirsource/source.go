@@ -86,7 +86,8 @@ func (s *Source) check() error {
 	u, err := url.Parse(s.Base)
 	if err != nil || u.Scheme == "" || !strings.HasPrefix(u.Path, "/") || !strings.HasSuffix(s.Base, "/") ||
 		strings.ContainsAny(s.Base, "?#") {
-		return fmt.Errorf("dirsource: Source.Base %.200q must be an absolute URL ending in \"/\", without query or fragment", s.Base)
+		return fmt.Errorf("dirsource: Source.Base %.200q must be an absolute URL ending in \"/\", without query or fragment",
+			s.Base)
 	}
 	return nil
 }

@@ -19,7 +19,11 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-var ruleLength = websync.Rule{Name: "id-length", Severity: websync.SeverityError, Summary: "a file whose id is longer than any Store takes: it is skipped"}
+var ruleLength = websync.Rule{
+	Name:     "id-length",
+	Severity: websync.SeverityError,
+	Summary:  "a file whose id is longer than any Store takes: it is skipped",
+}
 
 // Rules returns the rule that findings of a Source name. It is of no specification: its
 // Section is empty.
@@ -75,7 +79,8 @@ func (w *walk) all(ctx context.Context) (err error) {
 	}
 	return w.Snapshot(tree, func() harvest.Event {
 		w.Expect(w.files)
-		return harvest.Event{Complete: true, Skipped: w.skipped, Options: s.options(), Resume: docfetch.Checkpoint(checkpointVersion, w.files)}
+		return harvest.Event{Complete: true, Skipped: w.skipped, Options: s.options(),
+			Resume: docfetch.Checkpoint(checkpointVersion, w.files)}
 	})
 }
 

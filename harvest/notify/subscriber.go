@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -114,7 +115,7 @@ func (s *Subscriber) Subscribe(ctx context.Context, topic, hub string) error {
 		return newRecord(topic, hub, now())
 	})
 	if err == nil {
-		err = s.enroll(ctx, topic, true)
+		err = s.enroll(ctx, topic)
 	}
 	raise(s.wake)
 	return wrap(err)
@@ -293,7 +294,9 @@ func (s *Subscriber) remove(ctx context.Context, topic string) error {
 	if err != nil || !gone {
 		return err
 	}
-	return s.enroll(ctx, topic, false)
+	return s.setTopics(ctx, func(topics []string) []string {
+		return slices.DeleteFunc(topics, func(t string) bool { return t == topic })
+	})
 }
 
 // raise adds a notice unless there is one.

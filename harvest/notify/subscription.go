@@ -170,21 +170,23 @@ func (s *Subscriber) topics(ctx context.Context) (topics []string, err error) {
 	return topics, err
 }
 
-// enroll adds a topic to the index, or removes it.
-func (s *Subscriber) enroll(ctx context.Context, topic string, in bool) error {
+// enroll adds a topic to the index, which is sorted.
+func (s *Subscriber) enroll(ctx context.Context, topic string) error {
+	return s.setTopics(ctx, func(topics []string) []string {
+		i, found := slices.BinarySearch(topics, topic)
+		if !found {
+			topics = slices.Insert(topics, i, topic)
+		}
+		return topics
+	})
+}
+
+// setTopics changes the topics of the index.
+func (s *Subscriber) setTopics(ctx context.Context, change func(topics []string) []string) error {
 	return s.swap(ctx, indexKey, func(old []byte) ([]byte, error) {
 		var topics []string
-		json.Unmarshal(old, &topics)
-		i, found := slices.BinarySearch(topics, topic)
-		switch {
-		case found == in:
-			return old, nil
-		case in:
-			topics = slices.Insert(topics, i, topic)
-		default:
-			topics = slices.Delete(topics, i, i+1)
-		}
-		if len(topics) == 0 {
+		json.Unmarshal(old, &topics) // a malformed index counts as empty
+		if topics = change(topics); len(topics) == 0 {
 			return nil, nil
 		}
 		return json.Marshal(topics)

@@ -57,7 +57,8 @@ func newInstruments(m metric.Meter, observe func(gauges, metric.Observer)) (i in
 }
 
 func histogram(m metric.Meter, name, about string, bounds []float64) metric.Float64Histogram {
-	h, err := m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(about), metric.WithExplicitBucketBoundaries(bounds...))
+	h, err := m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(about),
+		metric.WithExplicitBucketBoundaries(bounds...))
 	if err != nil {
 		otel.Handle(err)
 		return noop.Float64Histogram{}

@@ -54,8 +54,11 @@ func (t *Telemetry) start() {
 		if meters == nil {
 			meters = otel.GetMeterProvider()
 		}
-		t.tracer = tracers.Tracer(scope, trace.WithInstrumentationVersion(websync.Version), trace.WithSchemaURL(semconv.SchemaURL))
-		t.instruments = newInstruments(meters.Meter(scope, metric.WithInstrumentationVersion(websync.Version), metric.WithSchemaURL(semconv.SchemaURL)), t.observe)
+		t.tracer = tracers.Tracer(scope,
+			trace.WithInstrumentationVersion(websync.Version), trace.WithSchemaURL(semconv.SchemaURL))
+		meter := meters.Meter(scope,
+			metric.WithInstrumentationVersion(websync.Version), metric.WithSchemaURL(semconv.SchemaURL))
+		t.instruments = newInstruments(meter, t.observe)
 		t.active = map[string]*activity{}
 	})
 }
@@ -64,7 +67,8 @@ func (t *Telemetry) start() {
 func (t *Telemetry) Hooks() *harvest.Hooks {
 	t.start()
 	hooks := &harvest.Hooks{
-		Begin: t.begin, End: t.end, Progress: t.progress, Outcome: t.outcome, Step: t.traceStep, Commit: t.commit, Finding: t.finding, Problem: t.problem,
+		Begin: t.begin, End: t.end, Progress: t.progress, Outcome: t.outcome,
+		Step: t.traceStep, Commit: t.commit, Finding: t.finding, Problem: t.problem,
 	}
 	if !t.Wire {
 		hooks.Attempt = t.request

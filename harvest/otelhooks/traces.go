@@ -74,7 +74,9 @@ func (t *Telemetry) traceStep(ctx context.Context, info harvest.StepInfo) {
 
 // below starts and ends the span of what has just ended and lasted d. It returns nil if
 // that has no span: it belongs to no run, or the run has too many.
-func (t *Telemetry) below(ctx context.Context, stage, name string, d time.Duration, span ...trace.SpanStartOption) (trace.Span, time.Time) {
+func (t *Telemetry) below(
+	ctx context.Context, stage, name string, d time.Duration, span ...trace.SpanStartOption,
+) (trace.Span, time.Time) {
 	r := t.traceOf(ctx)
 	if r == nil || !r.span.IsRecording() {
 		return nil, time.Time{}
@@ -126,7 +128,8 @@ func (t *Telemetry) traceCommit(ctx context.Context, c *harvest.CommitInfo) {
 		return
 	}
 	span.SetAttributes(
-		attribute.Int("websync.puts", c.Puts), attribute.Int("websync.touches", c.Touches), attribute.Int("websync.tasks", c.Tasks),
+		attribute.Int("websync.puts", c.Puts), attribute.Int("websync.touches", c.Touches),
+		attribute.Int("websync.tasks", c.Tasks),
 		attribute.Int("websync.done", c.Done), attribute.Bool("websync.checkpoint", c.Checkpoint),
 	)
 	span.End(trace.WithTimestamp(now))
@@ -148,9 +151,11 @@ func (t *Telemetry) endTrace(ctx context.Context, r *harvest.Report, err error) 
 		s.span.End(trace.WithTimestamp(s.last))
 	}
 	run.span.SetAttributes(
-		attribute.Bool("websync.dry", r.Dry), attribute.Bool("websync.complete", r.Complete), attribute.Bool("websync.in_step", err == nil && r.InStep()),
-		attribute.Int64("websync.events", r.Events), attribute.Int64("websync.created", r.Created), attribute.Int64("websync.updated", r.Updated),
-		attribute.Int64("websync.deleted", r.Deleted), attribute.Int64("websync.failed", r.Failed), attribute.Int64("websync.withheld", r.Withheld),
+		attribute.Bool("websync.dry", r.Dry), attribute.Bool("websync.complete", r.Complete),
+		attribute.Bool("websync.in_step", err == nil && r.InStep()),
+		attribute.Int64("websync.events", r.Events), attribute.Int64("websync.created", r.Created),
+		attribute.Int64("websync.updated", r.Updated), attribute.Int64("websync.deleted", r.Deleted),
+		attribute.Int64("websync.failed", r.Failed), attribute.Int64("websync.withheld", r.Withheld),
 		attribute.Int64("websync.left", r.Left.Waiting+r.Left.Parked+r.Left.Withheld), attribute.Int64("websync.bytes", r.Bytes),
 	)
 	if run.dropped > 0 {

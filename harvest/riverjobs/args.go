@@ -42,7 +42,8 @@ func (Args) InsertOpts() river.InsertOpts {
 	return river.InsertOpts{
 		Queue: Queue,
 		UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
-			rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,
+			rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning,
+			rivertype.JobStateScheduled,
 		}},
 	}
 }
@@ -68,7 +69,8 @@ func (r Registry) Args(ctx context.Context, args Args) (Args, error) {
 func (r Registry) source(ctx context.Context, args Args) (harvest.Source, error) {
 	make, ok := r[args.Protocol]
 	if !ok {
-		return nil, fmt.Errorf("riverjobs: Args.Protocol %q must be one of the Registry: %s", args.Protocol, strings.Join(slices.Sorted(maps.Keys(r)), ", "))
+		return nil, fmt.Errorf("riverjobs: Args.Protocol %q must be one of the Registry: %s",
+			args.Protocol, strings.Join(slices.Sorted(maps.Keys(r)), ", "))
 	}
 	src, err := make(ctx, args)
 	if err == nil && src == nil {

@@ -21,7 +21,8 @@ func Periodic(every time.Duration, sources ...Args) ([]*river.PeriodicJob, error
 		if args.Key == "" {
 			return nil, fmt.Errorf("riverjobs: periodic job %d, %s: Args.Key must be set: use Registry.Args", i, args.URL)
 		}
-		jobs[i] = river.NewPeriodicJob(newSpread(every, args.Key), func() (river.JobArgs, *river.InsertOpts) { return args, nil }, nil)
+		insert := func() (river.JobArgs, *river.InsertOpts) { return args, nil }
+		jobs[i] = river.NewPeriodicJob(newSpread(every, args.Key), insert, nil)
 	}
 	return jobs, nil
 }

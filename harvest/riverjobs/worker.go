@@ -62,7 +62,8 @@ func (w *Worker) Configure(config *river.Config) error {
 		config.RescueStuckJobsAfter = max(least, cmp.Or(config.JobTimeout, river.JobTimeoutDefault)+rescueAfter)
 	}
 	if config.RescueStuckJobsAfter < least {
-		return fmt.Errorf("riverjobs: Config.RescueStuckJobsAfter %v must be at least %v, which is 10s more than Worker.Slice", config.RescueStuckJobsAfter, least)
+		return fmt.Errorf("riverjobs: Config.RescueStuckJobsAfter %v must be at least %v, which is 10s more than Worker.Slice",
+			config.RescueStuckJobsAfter, least)
 	}
 	if config.Queues == nil {
 		config.Queues = map[string]river.QueueConfig{}

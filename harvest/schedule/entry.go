@@ -51,7 +51,8 @@ func (e *Entry) check() error {
 	}
 	for _, at := range e.Daily {
 		if at < 0 || at >= 24*time.Hour {
-			return fmt.Errorf("schedule: %q: Entry.Daily %v must be at least 0 and less than 24h", websync.RedactURL(e.Source.Key()), at)
+			return fmt.Errorf("schedule: %q: Entry.Daily %v must be at least 0 and less than 24h",
+				websync.RedactURL(e.Source.Key()), at)
 		}
 	}
 	return nil

@@ -286,7 +286,8 @@ func (p *pass) log(ctx context.Context, i int, until websync.Seq) iter.Seq2[webs
 	if at.Seq == until {
 		return func(func(websync.Item, error) bool) {}
 	}
-	return m.Catalog.Changes(ctx, websync.Range{Sources: []string{m.Source}, Generation: at.Generation, After: at.Seq, Until: until})
+	return m.Catalog.Changes(ctx,
+		websync.Range{Sources: []string{m.Source}, Generation: at.Generation, After: at.Seq, Until: until})
 }
 
 // followBatch yields the present state of the ids of some entries. It skips an entry if

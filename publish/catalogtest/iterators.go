@@ -35,11 +35,11 @@ func (t *tester) walks() []suite.Walk {
 	}
 	var walks []suite.Walk
 	for _, r := range ranges[:min(3, len(ranges))] {
-		walks = append(walks, suite.Walk{Name: fmt.Sprintf("Resources of %q", r.Sources), IDs: func(ctx context.Context) iter.Seq2[string, error] {
-			return suite.IDs(t.Resources(ctx, r), id)
-		}}, suite.Walk{Name: fmt.Sprintf("Changes of %q", r.Sources), IDs: func(ctx context.Context) iter.Seq2[string, error] {
-			return suite.IDs(t.Changes(ctx, r), id)
-		}})
+		resources := func(ctx context.Context) iter.Seq2[string, error] { return suite.IDs(t.Resources(ctx, r), id) }
+		changes := func(ctx context.Context) iter.Seq2[string, error] { return suite.IDs(t.Changes(ctx, r), id) }
+		walks = append(walks,
+			suite.Walk{Name: fmt.Sprintf("Resources of %q", r.Sources), IDs: resources},
+			suite.Walk{Name: fmt.Sprintf("Changes of %q", r.Sources), IDs: changes})
 	}
 	return walks
 }
@@ -119,7 +119,8 @@ func growthReplaced(t *tester) {
 		after := t.log(websync.Range{})
 		t.CheckLog(t.head(), after)
 		if len(after) <= len(before) || after[len(after)-1].Prior == 0 {
-			t.Fatalf("after Options.Replace the log has %d entries, and the last has the Prior %d: want more than %d, and the number of another one",
+			t.Fatalf("after Options.Replace the log has %d entries, and the last has the Prior %d: "+
+				"want more than %d, and the number of another one",
 				len(after), after[len(after)-1].Prior, len(before))
 		}
 		t.Same(before, after[:len(before)], "the entries that were in the log before: ")

@@ -2,16 +2,19 @@ package cli_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"hash"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
@@ -155,6 +158,14 @@ func pinnedPublishers(t *testing.T, place func() websync.Place) (names []string,
 			return nil
 		}})
 
+	add("sitemap prepare", &sitemap.Publisher{Place: place(), PartSize: 400, Profile: "p 2",
+		Prepare: func(_ context.Context, _ uint64, items []*websync.Item) error {
+			for i := range items {
+				items[i].Resource.Elements = nil
+			}
+			return nil
+		}})
+
 	add("atom", &atom.Publisher{Place: place(), Author: author})
 	add("atom named", &atom.Publisher{Place: place(), Author: author, Path: "a/f.atom", ID: "urn:f", Title: "F", Hubs: hubs})
 	add("atom sources", &atom.Publisher{Place: of("urn:b", "own"), Author: author, ArchiveSize: 200})
@@ -194,6 +205,7 @@ func pinnedPublishers(t *testing.T, place func() websync.Place) (names []string,
 	elsewhere.Own = nil
 	add("eli", &eli.Publisher{Place: place(), Author: author})
 	add("eli named", &eli.Publisher{Place: place(), Author: author, ID: "urn:f", Title: "F", NoRobots: true})
+	add("eli path", &eli.Publisher{Place: place(), Author: author, Path: "law/eli/"})
 	add("eli elsewhere", &eli.Publisher{Place: elsewhere, Author: author, PartSize: 100, Gzip: true})
 	add("eli pattern", &eli.Publisher{Place: place(), Author: author, Pattern: regexp.MustCompile(`/\d*[05]$`), History: 70 * 24 * time.Hour})
 
@@ -215,9 +227,28 @@ func pinnedPublishers(t *testing.T, place func() websync.Place) (names []string,
 	return names, all
 }
 
+// texts has the hash of the bytes that a document of a Publisher had with an ETag, or with
+// any if it is final: settings that change the bytes change the ETag, or the path.
+type texts map[string][32]byte
+
+func (all texts) check(t *testing.T, p websync.Publisher, path string, doc *websync.Document, text [32]byte) {
+	key := fmt.Sprintf("%T %s", p, path)
+	switch {
+	case doc.Final:
+	case doc.ETag == "":
+		return
+	default:
+		key += " " + doc.ETag
+	}
+	if was, ok := all[key]; ok {
+		assert.Equal(t, was, text, "%s has other bytes than with other settings", key)
+	}
+	all[key] = text
+}
+
 // published adds all documents of a Publisher, and some of earlier states, to a hash, and
 // returns their number and the paths of the present ones.
-func published(t *testing.T, p websync.Publisher, sum hash.Hash, earlier []string) (n int, paths []string) {
+func published(t *testing.T, p websync.Publisher, sum hash.Hash, earlier []string, all texts) (n int, paths []string) {
 	const made = "-00000000-1."
 	for path, err := range p.Documents(t.Context()) {
 		require.NoError(t, err)
@@ -245,9 +276,59 @@ func published(t *testing.T, p websync.Publisher, sum hash.Hash, earlier []strin
 		} else if err := doc.Write(t.Context(), &b); err != nil {
 			fmt.Fprintln(sum, err)
 		}
-		fmt.Fprintf(sum, "%d %x\n", b.Len(), sha256.Sum256(b.Bytes()))
+		text := sha256.Sum256(b.Bytes())
+		fmt.Fprintf(sum, "%d %x\n", b.Len(), text)
+		all.check(t, p, path, doc, text)
 	}
 	return n, paths
+}
+
+// requireAllFields checks that each field of the Publishers is set in one of them, so that
+// a new one gets a case.
+func requireAllFields(t *testing.T, publishers map[string]websync.Publisher) {
+	set := map[string]bool{}
+	for _, p := range publishers {
+		v := reflect.ValueOf(p).Elem()
+		for i := range v.NumField() {
+			if field := v.Type().Field(i); field.IsExported() {
+				name := fmt.Sprintf("%T.%s", p, field.Name)
+				set[name] = set[name] || !v.Field(i).IsZero()
+			}
+		}
+	}
+	for name, isSet := range set {
+		assert.True(t, isSet, "no case sets %s", name)
+	}
+}
+
+// twins returns Publishers that differ from p in one setting: it has its default, or the
+// author another name. What a profile names goes with it.
+func twins(p websync.Publisher) (all []websync.Publisher) {
+	v := reflect.ValueOf(p).Elem()
+	for i := range v.NumField() {
+		field := v.Type().Field(i)
+		if !field.IsExported() || field.Type.Kind() == reflect.Func || v.Field(i).IsZero() {
+			continue
+		}
+		twin := reflect.New(v.Type()).Elem()
+		for j := range v.NumField() {
+			if other := v.Type().Field(j); other.IsExported() && (field.Name != "Profile" || other.Type.Kind() != reflect.Func) {
+				twin.Field(j).Set(v.Field(j))
+			}
+		}
+		switch value := v.Field(i).Interface().(type) {
+		case websync.Place:
+			value.Sources = nil
+			twin.Field(i).Set(reflect.ValueOf(value))
+		case websync.Person:
+			value.Name += "2"
+			twin.Field(i).Set(reflect.ValueOf(value))
+		default:
+			twin.Field(i).SetZero()
+		}
+		all = append(all, twin.Addr().Interface().(websync.Publisher))
+	}
+	return all
 }
 
 // TestPublishedWithSettings: what every Publisher publishes with each of its settings, at
@@ -264,6 +345,8 @@ func TestPublishedWithSettings(t *testing.T) {
 		}}
 	}
 	names, publishers := pinnedPublishers(t, place)
+	requireAllFields(t, publishers)
+	all := texts{}
 	var out strings.Builder
 	state := func(label string) {
 		for _, name := range names {
@@ -275,7 +358,7 @@ func TestPublishedWithSettings(t *testing.T) {
 			}
 			documents := sha256.New()
 			var n int
-			n, earlier[name] = published(t, p, documents, earlier[name])
+			n, earlier[name] = published(t, p, documents, earlier[name], all)
 			fmt.Fprintf(&out, "%s, %s: %d documents %x, %d findings %x\n", label, name, n, documents.Sum(nil)[:8], reported, current.Sum(nil)[:8])
 		}
 	}
@@ -295,6 +378,21 @@ func TestPublishedWithSettings(t *testing.T) {
 	}
 	state("compacted")
 	testkit.Golden(t, filepath.Join("testdata", "settings"), []byte(out.String()))
+	if testing.Short() {
+		return
+	}
+	for _, name := range names {
+		for _, p := range twins(publishers[name]) {
+			current = sha256.New()
+			valid := true
+			for _, err := range p.Documents(t.Context()) {
+				valid = valid && err == nil
+			}
+			if valid {
+				published(t, p, sha256.New(), nil, all)
+			}
+		}
+	}
 }
 
 func must(err error) {

@@ -79,13 +79,18 @@ func (s Store) String() string {
 
 // Open opens the store, or creates it. It returns the Catalog and what closes the store.
 func (s Store) Open(ctx context.Context) (*harvest.Catalog, func() error, error) {
-	return s.open(ctx, false)
+	return s.open(ctx, pgstore.Options{})
 }
 
 // OpenExisting opens the store. If there is none, it creates none: the error is
 // [io/fs.ErrNotExist].
 func (s Store) OpenExisting(ctx context.Context) (*harvest.Catalog, func() error, error) {
-	return s.open(ctx, true)
+	if s.Kind == "sqlite" {
+		if _, err := os.Stat(s.Name); err != nil {
+			return nil, nil, s.failed(err)
+		}
+	}
+	return s.open(ctx, pgstore.Options{Existing: true})
 }
 
 // OpenDry opens the store, or an empty one in memory if there is none.
@@ -97,7 +102,7 @@ func (s Store) OpenDry(ctx context.Context) (*harvest.Catalog, func() error, err
 	return store, closeStore, err
 }
 
-func (s Store) open(ctx context.Context, existing bool) (*harvest.Catalog, func() error, error) {
+func (s Store) open(ctx context.Context, postgres pgstore.Options) (*harvest.Catalog, func() error, error) {
 	var store interface {
 		harvest.Store
 		Close() error
@@ -107,14 +112,9 @@ func (s Store) open(ctx context.Context, existing bool) (*harvest.Catalog, func(
 	case "mem":
 		return harvest.NewCatalog(memstore.New()), func() error { return nil }, nil
 	case "postgres":
-		store, err = pgstore.Open(ctx, s.Name, &pgstore.Options{Existing: existing})
+		store, err = pgstore.Open(ctx, s.Name, &postgres)
 	default:
-		if existing {
-			_, err = os.Stat(s.Name)
-		}
-		if err == nil {
-			store, err = sqlitestore.Open(ctx, s.Name, nil)
-		}
+		store, err = sqlitestore.Open(ctx, s.Name, nil)
 	}
 	if err != nil {
 		return nil, nil, s.failed(err)
