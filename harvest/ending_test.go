@@ -70,6 +70,7 @@ func TestEnding(t *testing.T) {
 					if url == base+"b" {
 						store.away.Store(away)
 						<-ctx.Done()
+						synctest.Wait() // until the contexts below ctx are cancelled, too
 					}
 				}
 				done := make(chan error, 1)
