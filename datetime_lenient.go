@@ -123,7 +123,8 @@ func (l *lenientReader) mail() bool {
 }
 
 // mailFields returns the fields of a date of HTTP or mail, in whatever order they stand
-// there. They are empty if it has too few or too many, clock and zone also if it has none.
+// there. They are empty if it has too few or too many, clock and zone also if it has
+// none.
 func mailFields(text string) (day, month, year, clock, zone string) {
 	if weekday, rest, ok := strings.Cut(text, ","); ok && isWeekday(weekday) {
 		text = rest

@@ -12,7 +12,8 @@ import (
 	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
-// TestMutants: documents, damaged ones among them, are read, checked and written as before.
+// TestMutants: documents, damaged ones among them, are read, checked and written as
+// before.
 func TestMutants(t *testing.T) {
 	document := func(piece string) string {
 		switch {

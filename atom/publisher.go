@@ -91,8 +91,8 @@ type Publisher struct {
 	Author websync.Person
 
 	// ArchiveSize is how many numbers of the log an archive document covers. If zero or
-	// negative, it is that of the Profile, or else 1,000. If there is an ArchivePeriod, it
-	// is a limit.
+	// negative, it is that of the Profile, or else 1,000. If there is an ArchivePeriod,
+	// it is a limit.
 	ArchiveSize int
 
 	// ArchivePeriod, if positive, makes archive documents cover periods of commit times,

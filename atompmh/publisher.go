@@ -10,9 +10,9 @@ import (
 )
 
 // Profile makes an [atom.Publisher] publish a feed of Atom-PMH: an archived feed with
-// deletion entries, or with Complete a complete feed without, which is the second deletion
-// option. LatestOnly drops historical entries from archive documents. These are the
-// differences to a feed without a Profile:
+// deletion entries, or with Complete a complete feed without, which is the second
+// deletion option. LatestOnly drops historical entries from archive documents. These are
+// the differences to a feed without a Profile:
 //
 //   - A deletion is an entry with an empty content and without an alternate link. So is,
 //     in an archived feed, a resource of which there is no representation: its readers

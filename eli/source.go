@@ -328,8 +328,8 @@ func (w *walk) readFeed(ctx context.Context, from inner) (*updates, error) {
 	return u, nil
 }
 
-// readFeed is atom.SourceProfile.Feed. An update feed has one document or several pages (RFC 5005
-// §3), and is never the whole.
+// readFeed is atom.SourceProfile.Feed. An update feed has one document or several pages
+// (RFC 5005 §3), and is never the whole.
 func readFeed(feed *atom.Feed, report atom.ReportFunc) error {
 	if feed.Complete || feed.Archive {
 		report(ruleFeedPart, "complete", "", "an update feed is neither complete nor an archive document: nothing is deleted")

@@ -83,8 +83,8 @@ func (p *pipe) moment() moment {
 	return m
 }
 
-// act returns what the run does after a verdict about an event, as its settings demand. An
-// event that means the state of a task is taken for that change.
+// act returns what the run does after a verdict about an event, as its settings demand.
+// An event that means the state of a task is taken for that change.
 func (p *pipe) act(s *slot, v verdict) decision {
 	ask := v == verdictTask || v == verdictDue
 	switch v {
@@ -143,9 +143,9 @@ func (p *pipe) stateOf(s *slot) *statement {
 
 // asksAgain reports whether to ask for bytes that seem unchanged: for all of them with
 // Recheck, but once if there are two lists; for those of an event with Recheck; for those
-// that were obtained too early, once the period of their time is over or a log states that
-// time again; and for those of the sample. If there are two lists, the second one does not
-// ask for what the first one has just got.
+// that were obtained too early, once the period of their time is over or a log states
+// that time again; and for those of the sample. If there are two lists, the second one
+// does not ask for what the first one has just got.
 func (p *pipe) asksAgain(s *slot) bool {
 	inLog := p.snap == nil
 	switch justGot := p.twoLists && s.listed && s.rec.Seq > p.began; {

@@ -200,7 +200,8 @@ func (d *documentDoubts) doubtCopy(url, of string, sum uint64) {
 	}
 }
 
-// doubtDocument doubts a document that has lost too many entries, or is older than before.
+// doubtDocument doubts a document that has lost too many entries, or is older than
+// before.
 func (w *sweeper) doubtDocument(d *documentDoubts, url string, was documentNote, now *documentNote, l *lost) {
 	fewer := was.Entries - now.Entries
 	switch {

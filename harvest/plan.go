@@ -38,8 +38,8 @@ type planner struct {
 	patience time.Duration
 	// snap is the snapshot that is being listed; nil outside of one.
 	snap *snapshot
-	// broken: a Problem came, or bytes that came with an event could not be read. No later
-	// checkpoint is used.
+	// broken: a Problem came, or bytes that came with an event could not be read. No
+	// later checkpoint is used.
 	broken bool
 }
 

@@ -415,8 +415,8 @@ func (e *export) writeOrList(ctx context.Context, d planned, doc *websync.Docume
 	return e.writeDocument(ctx, d, doc)
 }
 
-// write calls do with one document. It leaves the file of a document that no longer exists
-// for the next export to remove.
+// write calls do with one document. It leaves the file of a document that no longer
+// exists for the next export to remove.
 func (e *export) write(
 	ctx context.Context, d planned, do func(context.Context, planned, *websync.Document) error,
 ) error {

@@ -110,8 +110,8 @@ func (b *changeQueue) since() time.Time {
 	return b.end.At.Time().Add(-overlap)
 }
 
-// readQueue reads the lists with the changes after the position. One that can't be read is
-// a Problem. The error is a *gapError if there is a gap.
+// readQueue reads the lists with the changes after the position. One that can't be read
+// is a Problem. The error is a *gapError if there is a gap.
 func (w *walk) readQueue(ctx context.Context) (*changeQueue, error) {
 	b := &changeQueue{root: w.next.Root, packed: w.next.Packed, validators: w.next.Validators, end: w.next.Log, next: w.next.Log}
 	for visited := make(map[docfetch.Key]bool); ; {
@@ -575,8 +575,8 @@ func (w *walk) join(ctx context.Context, b *changeQueue, first *changeList, list
 	return nil
 }
 
-// firstWanted returns the first entry of a list that is to be yielded. It is false if changes
-// between the position and the list may be missing.
+// firstWanted returns the first entry of a list that is to be yielded. It is false if
+// changes between the position and the list may be missing.
 func (b *changeQueue) firstWanted(l *changeList) (entry int, ok bool) {
 	log, begins := &b.end, l.from
 	switch {

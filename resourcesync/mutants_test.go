@@ -15,7 +15,8 @@ import (
 
 var mutantsNow = time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 
-// TestMutants: documents, damaged ones among them, are read, checked and written as before.
+// TestMutants: documents, damaged ones among them, are read, checked and written as
+// before.
 func TestMutants(t *testing.T) {
 	document := func(piece string) string {
 		switch {

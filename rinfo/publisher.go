@@ -9,14 +9,14 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// Profile makes an [atom.Publisher] publish a feed of the legal information system: a depot
-// of an authority, or the aggregate of many. A depot has a [Locator], whose own sources are
-// those that it has approved: they choose ids below Base. Its Author is who is responsible
-// for the feed (§3.1.4); the Email should be that of a function rather than a person. Its
-// ID must never change (§3.1.1). An archive document covers 300 numbers of the log, unless
-// ArchiveSize is set, and a complete feed (§5) has at most 1,000 entries, unless MaxEntries
-// is set. LegacyMD5 also writes MD5 in the older form (§3.3.6). Collectors that are pinged
-// (§9) need no Hubs: see publish.Pinger.
+// Profile makes an [atom.Publisher] publish a feed of the legal information system: a
+// depot of an authority, or the aggregate of many. A depot has a [Locator], whose own
+// sources are those that it has approved: they choose ids below Base. Its Author is who
+// is responsible for the feed (§3.1.4); the Email should be that of a function rather
+// than a person. Its ID must never change (§3.1.1). An archive document covers 300
+// numbers of the log, unless ArchiveSize is set, and a complete feed (§5) has at most
+// 1,000 entries, unless MaxEntries is set. LegacyMD5 also writes MD5 in the older form
+// (§3.3.6). Collectors that are pinged (§9) need no Hubs: see publish.Pinger.
 //
 // Entries differ from those without a Profile:
 //

@@ -120,8 +120,9 @@ func (s *Source) feed(set func(*websync.Origin)) *atom.Source {
 	}
 }
 
-// readFeed is atom.SourceProfile.Feed. A complete feed can't be combined with archive documents
-// (§6): one that has them is archived, and deletes nothing that it does not list.
+// readFeed is atom.SourceProfile.Feed. A complete feed can't be combined with archive
+// documents (§6): one that has them is archived, and deletes nothing that it does not
+// list.
 func readFeed(feed *atom.Feed, report atom.ReportFunc) error {
 	checkFeed(feed, report)
 	if _, archived := feed.Link("prev-archive"); archived {

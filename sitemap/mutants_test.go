@@ -13,7 +13,8 @@ import (
 	"github.com/websync-go/websync/sitemap/google"
 )
 
-// TestMutants: documents, damaged ones among them, are read, checked and written as before.
+// TestMutants: documents, damaged ones among them, are read, checked and written as
+// before.
 func TestMutants(t *testing.T) {
 	document := func(piece string) string {
 		if strings.Contains(piece, "urlset") || strings.Contains(piece, "sitemapindex") {

@@ -1,8 +1,8 @@
 package rdf
 
 // ELI is the namespace of the ELI ontology 1.5. The constants whose names begin with it
-// are the terms, with deprecated ones: names that follow the namespace, separated by white
-// space.
+// are the terms, with deprecated ones: names that follow the namespace, separated by
+// white space.
 const ELI = "http://data.europa.eu/eli/ontology#"
 
 // Classes, and the individuals of the ontology's own tables.

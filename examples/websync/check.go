@@ -54,8 +54,8 @@ type fileReport struct {
 	Error    string `json:"error,omitempty"` // set if the file could not be read
 }
 
-// run carries out arguments, and returns the exit code. With -json it prints an object for
-// wrong ones, too.
+// run carries out arguments, and returns the exit code. With -json it prints an object
+// for wrong ones, too.
 func (p *checkCommand) run(ctx context.Context, args []string) int {
 	return p.Run(func() (int, error) {
 		err := p.parse(args)

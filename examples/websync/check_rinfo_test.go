@@ -11,8 +11,8 @@ const rinfoEntry = `<entry><id>http://rinfo.example.se/publ/exfs/2026:%s</id><ti
 <published>2025-01-01T00:00:00Z</published><content type="application/pdf" src="SELF/a.pdf" hash="md5:0cc175b9c0f1b6a831c399e269772661"/>
 <link rel="alternate" type="application/rdf+xml" href="SELF/a.rdf" length="1" hash="md5:92eb5ffee6ae2fec3ad71c777531578f"/></entry>`
 
-// TestCheckRinfo checks a feed by the rules of the profile, the chain of its documents and, on
-// request, what its entries link to.
+// TestCheckRinfo checks a feed by the rules of the profile, the chain of its documents
+// and, on request, what its entries link to.
 func TestCheckRinfo(t *testing.T) {
 	const start = `<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:example:f</id><title>F</title><updated>2025-01-01T00:00:00Z</updated>
 <author><name>A</name><email>a@example.se</email></author>`

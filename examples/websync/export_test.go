@@ -40,7 +40,8 @@ func holdIn(t *testing.T, db harvest.Store, sources map[string][]string) *harves
 	return store
 }
 
-// filesIn returns the files below dir by slashed path, without INDEX and the export's own.
+// filesIn returns the files below dir by slashed path, without INDEX and the export's
+// own.
 func filesIn(t *testing.T, dir string) map[string]string {
 	all := map[string]string{}
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

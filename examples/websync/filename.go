@@ -61,7 +61,8 @@ func filePath(b *liveBody) string {
 	return name
 }
 
-// hostedURL returns the URL of a body, or that of its resource; nil if neither has a host.
+// hostedURL returns the URL of a body, or that of its resource; nil if neither has a
+// host.
 func hostedURL(b *liveBody) *url.URL {
 	u, err := url.Parse(b.body.Link.Href)
 	if err != nil || u.Host == "" {

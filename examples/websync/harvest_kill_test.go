@@ -83,8 +83,8 @@ func (s *killSite) edition(i int) int {
 	return 1
 }
 
-// TestHarvestKill kills the command at random moments of a harvest, runs it again, and compares
-// the store with that of an undisturbed run.
+// TestHarvestKill kills the command at random moments of a harvest, runs it again, and
+// compares the store with that of an undisturbed run.
 func TestHarvestKill(t *testing.T) {
 	t.Parallel()
 	if *kills == 0 {
@@ -192,8 +192,8 @@ func copyDir(t *testing.T, from string) string {
 	return dir
 }
 
-// storeContents returns what must not depend on interruptions: records, bodies, tasks and the
-// last log entry of each id, without the numbers and times of the store.
+// storeContents returns what must not depend on interruptions: records, bodies, tasks and
+// the last log entry of each id, without the numbers and times of the store.
 func storeContents(t *testing.T, dir, source string) string {
 	t.Helper()
 	ctx := t.Context()

@@ -10,8 +10,8 @@ import (
 	"github.com/websync-go/websync/resourcesync"
 )
 
-// TestHarvestLeftBehind: a set that the Source Description no longer names is harvested as
-// before, and every run says so, until the user removes it or it is named again.
+// TestHarvestLeftBehind: a set that the Source Description no longer names is harvested
+// as before, and every run says so, until the user removes it or it is named again.
 func TestHarvestLeftBehind(t *testing.T) {
 	for _, protocol := range []string{"auto", "resourcesync"} {
 		t.Run(protocol, func(t *testing.T) {

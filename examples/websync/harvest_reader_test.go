@@ -9,8 +9,8 @@ import (
 	"github.com/websync-go/websync/internal/testing/pgtest"
 )
 
-// TestHarvestReader: a role of PostgreSQL that may only read is enough for -plan and -audit.
-// Without them the message names the rights that are missing.
+// TestHarvestReader: a role of PostgreSQL that may only read is enough for -plan and
+// -audit. Without them the message names the rights that are missing.
 func TestHarvestReader(t *testing.T) {
 	pgtest.Server(t)
 	dsn, drop, err := pgtest.NewDatabase()

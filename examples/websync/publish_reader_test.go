@@ -13,8 +13,8 @@ import (
 	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
-// TestPublishReader: a role of PostgreSQL that may only read is enough to publish, but not to
-// keep a record of dumps.
+// TestPublishReader: a role of PostgreSQL that may only read is enough to publish, but
+// not to keep a record of dumps.
 func TestPublishReader(t *testing.T) {
 	pgtest.Server(t)
 	dsn, drop, err := pgtest.NewDatabase()

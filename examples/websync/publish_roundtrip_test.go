@@ -80,8 +80,8 @@ func (f *folder) change() {
 	}
 }
 
-// folderContents returns what a store holds: the time and the digest of the bytes, which are
-// read, by the name of each resource.
+// folderContents returns what a store holds: the time and the digest of the bytes, which
+// are read, by the name of each resource.
 func folderContents(t *testing.T, store *harvest.Catalog, name func(*websync.Item) string) map[string]string {
 	all := map[string]string{}
 	for item, err := range store.Resources(t.Context(), websync.Range{}) {

@@ -121,7 +121,8 @@ type running struct {
 	stderr  *buffer
 }
 
-// startRelay runs the command until the test ends or stop is called, and waits for n URLs.
+// startRelay runs the command until the test ends or stop is called, and waits for n
+// URLs.
 func startRelay(t *testing.T, n int, args ...string) *running {
 	t.Helper()
 	return startProgram(t, &relayCommand{}, n, args...)

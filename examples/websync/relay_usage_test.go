@@ -145,7 +145,8 @@ func TestRelayUsage(t *testing.T) {
 	}
 }
 
-// TestRelayHelp: -h explains every field and has the sample, which is a good configuration.
+// TestRelayHelp: -h explains every field and has the sample, which is a good
+// configuration.
 func TestRelayHelp(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	p := &relayCommand{Console: cli.NewConsole("relay", &stdout, &stderr)}

@@ -245,7 +245,8 @@ func (b *builder) explain(t *harvest.Task, kind string) {
 	}
 }
 
-// taskReason returns the reason of a task, without what differs from one task to the next.
+// taskReason returns the reason of a task, without what differs from one task to the
+// next.
 func taskReason(t *harvest.Task) string {
 	text := page.Shown(t.Error)
 	switch {

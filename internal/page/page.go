@@ -23,8 +23,8 @@ var (
 )
 
 // New returns a template that can use the functions style, plural, number, bytes, date,
-// duration, mark and shown, and the template head, of a title, which ends inside the style
-// sheet.
+// duration, mark and shown, and the template head, of a title, which ends inside the
+// style sheet.
 func New(name string) *template.Template {
 	return template.Must(template.New(name).Funcs(template.FuncMap{
 		"style":  func() template.CSS { return template.CSS(style) },

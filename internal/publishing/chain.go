@@ -13,10 +13,10 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Chain is the log of one Catalog in documents, such as the archive documents of Atom or
-// Change Lists: closed ones, each of a fixed range of its numbers, and an open one at its
-// end. A Chain decides what its documents list and which
-// paths they have; a Publisher writes them.
+// A Chain is the log of one Catalog in documents, such as the archive documents of Atom
+// or Change Lists: closed ones, each of a fixed range of its numbers, and an open one at
+// its end. A Chain decides what its documents list and which paths they have; a Publisher
+// writes them.
 //
 // A Chain keeps 8 bytes for each closed document of the newest generation, and up to 64
 // bytes if there is a Period. It is safe for concurrent use; it must not be copied.

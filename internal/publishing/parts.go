@@ -10,13 +10,13 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A PartList is the live resources of one Catalog in parts, each of a fixed range of Born,
-// and an index of them. It decides what each part lists, which path the part has and when
-// it changes; a Publisher writes it.
+// A PartList is the live resources of one Catalog in parts, each of a fixed range of
+// Born, and an index of them. It decides what each part lists, which path the part has
+// and when it changes; a Publisher writes it.
 //
-// A PartList keeps about 56 bytes for each part. The first use reads the log of the newest
-// generation once; later ones read only what is new. This assumes that every change of
-// what the Catalog lists has a log entry.
+// A PartList keeps about 56 bytes for each part. The first use reads the log of the
+// newest generation once; later ones read only what is new. This assumes that every
+// change of what the Catalog lists has a log entry.
 //
 // A PartList is safe for concurrent use; it must not be copied.
 type PartList struct {

@@ -28,7 +28,8 @@ var (
 
 // A protocol is how the documents of a protocol are read and written.
 type protocol struct {
-	// source makes the Source of a target with its settings. If nil, there is none to set.
+	// source makes the Source of a target with its settings. If nil, there is none to
+	// set.
 	source func(o *Opener, t Target) harvest.Source
 	// lists makes the Publisher of a site, whose host is the author of what has none. If
 	// nil, the protocol is not published.

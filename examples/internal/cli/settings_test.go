@@ -227,8 +227,8 @@ func pinnedPublishers(t *testing.T, place func() websync.Place) (names []string,
 	return names, all
 }
 
-// texts has the hash of the bytes that a document of a Publisher had with an ETag, or with
-// any if it is final: settings that change the bytes change the ETag, or the path.
+// texts has the hash of the bytes that a document of a Publisher had with an ETag, or
+// with any if it is final: settings that change the bytes change the ETag, or the path.
 type texts map[string][32]byte
 
 func (all texts) check(t *testing.T, p websync.Publisher, path string, doc *websync.Document, text [32]byte) {
@@ -283,8 +283,8 @@ func published(t *testing.T, p websync.Publisher, sum hash.Hash, earlier []strin
 	return n, paths
 }
 
-// requireAllFields checks that each field of the Publishers is set in one of them, so that
-// a new one gets a case.
+// requireAllFields checks that each field of the Publishers is set in one of them, so
+// that a new one gets a case.
 func requireAllFields(t *testing.T, publishers map[string]websync.Publisher) {
 	set := map[string]bool{}
 	for _, p := range publishers {

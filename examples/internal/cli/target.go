@@ -54,8 +54,8 @@ func (f *SourceFlags) Targets(names []string) (targets []Target, err error) {
 	return targets, nil
 }
 
-// Client returns a client that keeps the gates and robots.txt files of hosts in state, and
-// sends the credentials of targets to their origins.
+// Client returns a client that keeps the gates and robots.txt files of hosts in state,
+// and sends the credentials of targets to their origins.
 func (f *SourceFlags) Client(state websync.State, targets []Target) *fetch.Client {
 	c := fetch.New(state)
 	c.Rate, c.AllowPrivate = f.Rate, f.AllowPrivate

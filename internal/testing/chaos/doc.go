@@ -23,5 +23,6 @@
 // Source in memory, pgstore.TestKill kills processes inside COMMIT, TestLostInCommit,
 // TestTerminated and TestRestart take away the connections and the server of a running
 // harvest, sqlitestore.TestKill and TestWorkerKill kill writers and workers, and
-// TestRelayKill of examples/websync kills a program that harvests and publishes at the same time.
+// TestRelayKill of examples/websync kills a program that harvests and publishes at the
+// same time.
 package chaos
