@@ -172,7 +172,7 @@ func (r *Reader) digests(l *linkView, hash, md5 []byte) {
 		}
 	}
 	if found := len(v.digests); md5 != nil && (found == from || r.check != nil) {
-		switch added := r.addDigest(slices.Concat([]byte("md5:"), md5)); {
+		switch added := r.addMD5(md5); {
 		case !added:
 			r.reportChild(ruleMD5, md5, "le:md5 must be an MD5 digest in hex")
 		case found > from:
@@ -199,6 +199,16 @@ func (r *Reader) addDigest(field []byte) bool {
 		r.view.digests = append(r.view.digests, d)
 	}
 	return err == nil
+}
+
+// addMD5 adds the sum of le:md5. It returns false if it is not one.
+func (r *Reader) addMD5(sum []byte) bool {
+	d, ok := r.view.buf.AddHex([]byte("md5"), sum)
+	if !ok {
+		return r.addDigest(slices.Concat([]byte("md5:"), sum))
+	}
+	r.view.digests = append(r.view.digests, d)
+	return true
 }
 
 // rel reads a relation. The IRI of a registered one equals its name (RFC 4287 §4.2.7.2),
