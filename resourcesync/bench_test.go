@@ -44,7 +44,10 @@ func benchHead() resourcesync.Head {
 func benchDocument(b *testing.B) []byte {
 	var doc bytes.Buffer
 	w := resourcesync.NewWriter(&doc)
-	w.Head = benchHead()
+	h := benchHead()
+	if err := w.WriteHead(&h); err != nil {
+		b.Fatal(err)
+	}
 	for i := range benchEntries {
 		e := benchEntry(i)
 		if err := w.Write(&e); err != nil {
@@ -116,10 +119,13 @@ func BenchmarkWriter(b *testing.B) {
 	for i := range entries {
 		entries[i] = benchEntry(i)
 	}
+	h := benchHead()
 	b.ReportAllocs()
 	for b.Loop() {
 		w := resourcesync.NewWriter(io.Discard)
-		w.Head = benchHead()
+		if err := w.WriteHead(&h); err != nil {
+			b.Fatal(err)
+		}
 		for i := range entries {
 			if err := w.Write(&entries[i]); err != nil {
 				b.Fatal(err)
@@ -189,7 +195,10 @@ func BenchmarkPublisher(b *testing.B) {
 	run("sqlite", func() error { return write(io.Discard) })
 	run("memory", func() error {
 		w := resourcesync.NewWriter(io.Discard)
-		w.Head = benchHead()
+		h := benchHead()
+		if err := w.WriteHead(&h); err != nil {
+			return err
+		}
 		for i := range entries {
 			if err := w.Write(&entries[i]); err != nil {
 				return err

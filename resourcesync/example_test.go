@@ -88,11 +88,14 @@ func ExampleReader_NextView() {
 func ExampleWriter() {
 	at := websync.NewDatetime(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
 	w := resourcesync.NewWriter(os.Stdout)
-	w.Head = resourcesync.Head{
+	err := w.WriteHead(&resourcesync.Head{
 		Metadata: resourcesync.Metadata{Capability: resourcesync.ResourceList, At: at},
 		Links:    []resourcesync.Link{{Link: websync.Link{Rel: "up", Href: "https://example.com/capabilitylist.xml"}}},
+	})
+	if err != nil {
+		fmt.Println(err)
 	}
-	err := w.Write(&resourcesync.Entry{
+	err = w.Write(&resourcesync.Entry{
 		Entry:    sitemap.Entry{Loc: "https://example.com/a.pdf", LastMod: at},
 		Metadata: resourcesync.Metadata{Digests: websync.Digests{websync.SHA256([]byte("a"))}, Length: 1, Type: "application/pdf"},
 	})

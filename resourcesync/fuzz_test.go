@@ -118,7 +118,9 @@ func requireSound(t *testing.T, m *resourcesync.Metadata, links []resourcesync.L
 func roundTrip(t *testing.T, head resourcesync.Head, entries []resourcesync.Entry) {
 	var b bytes.Buffer
 	w := resourcesync.NewWriter(&b)
-	w.Head = head
+	if w.WriteHead(&head) != nil {
+		return
+	}
 	var kept []resourcesync.Entry
 	for i := range entries {
 		err := w.Write(&entries[i])
@@ -131,9 +133,7 @@ func roundTrip(t *testing.T, head resourcesync.Head, entries []resourcesync.Entr
 			require.NoError(t, err)
 		}
 	}
-	if w.Close() != nil {
-		return // the head
-	}
+	require.NoError(t, w.Close())
 	requireValid(t, b.Bytes())
 	again := read(t, b.Bytes())
 	want := same(documentRead{Head: head, Entries: kept})

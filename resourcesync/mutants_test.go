@@ -69,7 +69,8 @@ func readAndWritten(doc []byte, set func(*resourcesync.Reader)) string {
 		head.Metadata.From = websync.NewDatetime(mutantsNow)
 	}
 	w := resourcesync.NewWriter(&b)
-	w.Head, w.Extensions = head, []sitemap.Extension{}
+	w.Extensions = []sitemap.Extension{}
+	_ = w.WriteHead(&head) // sticks
 	for i := range entries {
 		if err := w.Write(&entries[i]); err != nil {
 			fmt.Fprintf(&b, "refused: %v\n", err)

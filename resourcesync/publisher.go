@@ -416,7 +416,9 @@ func small(head Head, entries ...Entry) ([]byte, error) {
 // writeAll writes a document.
 func writeAll(dst io.Writer, head Head, entries []Entry) error {
 	w := NewWriter(dst)
-	w.Head = head
+	if err := w.WriteHead(&head); err != nil {
+		return err
+	}
 	for i := range entries {
 		if err := w.Write(&entries[i]); err != nil {
 			return err

@@ -19,6 +19,7 @@ import (
 type lister struct {
 	describer
 	out     *Writer
+	head    Head
 	url     string
 	overlap publishing.Overlap
 
@@ -42,8 +43,9 @@ type lister struct {
 func (p *Publisher) newLister(
 	dst io.Writer, head Head, url string, log *publishing.Segment, silent func(websync.Seq) bool,
 ) *lister {
-	l := &lister{describer: p.newDescriber(), out: NewWriter(dst), url: url, log: log, silent: silent}
-	l.out.Head, l.changes = head, log != nil
+	l := &lister{describer: p.newDescriber(), out: NewWriter(dst), head: head, url: url, log: log, silent: silent}
+	_ = l.out.WriteHead(&head) // its error sticks
+	l.changes = log != nil
 	if p.Report == nil {
 		l.silent = func(websync.Seq) bool { return true }
 	}
@@ -215,8 +217,7 @@ func (l *lister) leaveOut(item *websync.Item, e *Entry, err error, refused *webs
 // isRefused reports whether an entry can't have a link.
 func (l *lister) isRefused(e *Entry, link Link) bool {
 	w := NewWriter(io.Discard)
-	w.Head = l.out.Head
 	var refused *websync.EntryError
 	one := Entry{Entry: sitemap.Entry{Loc: e.Loc, LastMod: e.LastMod}, Metadata: e.Metadata, Links: []Link{link}}
-	return errors.As(w.Write(&one), &refused)
+	return errors.As(cmp.Or(w.WriteHead(&l.head), w.Write(&one)), &refused)
 }

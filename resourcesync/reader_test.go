@@ -54,7 +54,7 @@ func write(t testing.TB, head resourcesync.Head, entries ...resourcesync.Entry) 
 	t.Helper()
 	var b bytes.Buffer
 	w := resourcesync.NewWriter(&b)
-	w.Head = head
+	require.NoError(t, w.WriteHead(&head))
 	for i := range entries {
 		require.NoError(t, w.Write(&entries[i]))
 	}
@@ -340,7 +340,8 @@ func TestReaderErrors(t *testing.T) {
 func TestNextViewAllocatesNothing(t *testing.T) {
 	var b bytes.Buffer
 	w := resourcesync.NewWriter(&b)
-	w.Head = benchHead()
+	h := benchHead()
+	require.NoError(t, w.WriteHead(&h))
 	for i := range 2000 {
 		e := benchEntry(i)
 		e.Metadata.Attrs = []websync.Attr{{Space: "urn:x", Local: "x", Value: "y"}}

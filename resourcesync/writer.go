@@ -17,7 +17,9 @@ import (
 // A Writer writes one document of version 1.1 that is valid by construction: it refuses a
 // Head, and each [Entry], that breaks a requirement of the standard or of the sitemaps
 // that its documents are. Recommendations are the caller's. The output depends only on
-// the entries and the fields.
+// the Head, the entries and the fields.
+//
+// Call WriteHead, Write any number of times, and Close.
 //
 // Times of md and ln are written in full and in UTC: one that is less precise as the
 // first second of its period. A lastmod that is a date stays one; other times are written
@@ -25,10 +27,6 @@ import (
 //
 // Set the fields before the first call. A Writer is not safe for concurrent use.
 type Writer struct {
-	// Head is the metadata of the document. Its Index decides whether the entries are
-	// documents; Metadata.Capability is required.
-	Head Head
-
 	// Gzip compresses the document with gzip.
 	Gzip bool
 
@@ -59,6 +57,40 @@ func (w *Writer) Entries() int { return w.out.Entries() }
 // the document.
 func (w *Writer) Bytes() int64 { return w.out.Bytes() }
 
+// WriteHead writes the metadata of the document. It must be called once, before the first
+// entry. Index decides whether the entries are documents; Metadata.Capability is
+// required, so there is no document without WriteHead.
+//
+// For a head that no valid document can have, it returns a [*websync.EntryError]; for one
+// that is too long, an error that matches [websync.ErrLimit]. These errors stick.
+func (w *Writer) WriteHead(h *Head) error {
+	switch {
+	case w.err != nil:
+		return w.err
+	case w.begun:
+		return errHead
+	}
+	if w.err = w.begin(h); w.err != nil {
+		return w.err
+	}
+	kind := sitemap.URLSet
+	if h.Index {
+		kind = sitemap.Index
+	}
+	return w.ours(w.out.WriteHead(&sitemap.Head{Kind: kind, Elements: h.Elements}))
+}
+
+var errHead = errors.New("resourcesync: WriteHead must be called once, before the entries")
+
+// ready writes the zero Head if no other was written: an error, because it has no
+// Capability.
+func (w *Writer) ready() error {
+	if w.err == nil && !w.begun {
+		return w.WriteHead(new(Head))
+	}
+	return w.err
+}
+
 // Write writes one entry. It ignores Line, Column, LastModText and the fields Faulty.
 //
 // For an entry that no valid document of this kind can hold, or that can't follow those
@@ -66,11 +98,8 @@ func (w *Writer) Bytes() int64 { return w.out.Bytes() }
 // document, an error that matches [websync.ErrLimit]. In both cases it writes nothing,
 // and the Writer can go on. An error of the Head or of the io.Writer sticks.
 func (w *Writer) Write(e *Entry) error {
-	if w.err == nil && !w.begun {
-		w.err = w.begin()
-	}
-	if w.err != nil {
-		return w.err
+	if err := w.ready(); err != nil {
+		return err
 	}
 	if !e.Metadata.isExact() {
 		exact := *e
@@ -100,37 +129,30 @@ func (w *Writer) Write(e *Entry) error {
 // Close ends the document. It does not close the io.Writer. Calls after the first return
 // the same. A document may have no entries.
 func (w *Writer) Close() error {
-	if w.err == nil && !w.begun {
-		w.err = w.begin()
-	}
-	if w.err != nil {
-		return w.err
+	if err := w.ready(); err != nil {
+		return err
 	}
 	return w.ours(w.out.Close())
 }
 
 // begin checks the head, and prepares the writer of the sitemap.
-func (w *Writer) begin() error {
+func (w *Writer) begin(h *Head) error {
 	w.begun = true
 	w.check.writing, w.check.report = true, w.refuse
-	head := w.Head
+	head := *h
 	head.Metadata.makeExact()
 	w.check.document(&head)
 	if w.wrong == nil {
 		w.render(&head.Metadata, head.Links, "\n")
 	}
 	if w.wrong == nil {
-		w.elements(w.Head.Elements)
+		w.elements(h.Elements)
 	}
 	if w.wrong != nil {
 		return w.wrong
 	}
 	s := w.out
-	s.Kind, s.Gzip, s.Elements, s.Extensions = sitemap.URLSet, w.Gzip, w.Head.Elements, w.Extensions
-	if w.Head.Index {
-		s.Kind = sitemap.Index
-	}
-	s.MaxEntries, s.MaxBytes = w.MaxEntries, w.MaxBytes
+	s.Gzip, s.Extensions, s.MaxEntries, s.MaxBytes = w.Gzip, w.Extensions, w.MaxEntries, w.MaxBytes
 	ours := append([]byte(nil), w.buf...)
 	s.Appender = &sitemap.Appender{
 		Prefix: "rs", Space: Namespace,

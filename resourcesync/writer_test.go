@@ -74,7 +74,8 @@ func TestWriter(t *testing.T) {
 
 	var zipped bytes.Buffer
 	w := resourcesync.NewWriter(&zipped)
-	w.Head, w.Gzip = h, true
+	w.Gzip = true
+	require.NoError(t, w.WriteHead(&h))
 	require.NoError(t, w.Write(&first))
 	require.NoError(t, w.Write(&second))
 	require.NoError(t, w.Close())
@@ -123,14 +124,15 @@ func TestWriterRefusesHeads(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
 			w := resourcesync.NewWriter(&b)
-			w.Head = headOf(t, resourcesync.ResourceList)
-			test.change(&w.Head)
-			e := entry("https://example.com/a", resourcesync.Metadata{})
-			err := w.Write(&e)
+			h := headOf(t, resourcesync.ResourceList)
+			test.change(&h)
+			err := w.WriteHead(&h)
 			var refused *websync.EntryError
 			require.ErrorAs(t, err, &refused)
 			assert.Equal(t, "resourcesync", refused.Format)
 			assert.ErrorContains(t, err, test.want)
+			e := entry("https://example.com/a", resourcesync.Metadata{})
+			assert.Equal(t, err, w.Write(&e), "it sticks")
 			assert.Equal(t, err, w.Close(), "it sticks")
 			assert.Zero(t, b.Len())
 		})
@@ -202,7 +204,9 @@ func TestWriterRefusesEntries(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b, want bytes.Buffer
 			w, plain := resourcesync.NewWriter(&b), resourcesync.NewWriter(&want)
-			w.Head, plain.Head = headOf(t, test.in), headOf(t, test.in)
+			h := headOf(t, test.in)
+			require.NoError(t, w.WriteHead(&h))
+			require.NoError(t, plain.WriteHead(&h))
 			e := good[test.in]
 			require.NoError(t, w.Write(&e))
 			require.NoError(t, plain.Write(&e))
@@ -221,7 +225,10 @@ func TestWriterRefusesEntries(t *testing.T) {
 
 func TestWriterLimits(t *testing.T) {
 	w := resourcesync.NewWriter(io.Discard)
-	w.Head, w.MaxEntries = headOf(t, resourcesync.ResourceDumpManifest), 1
+	w.MaxEntries = 1
+	h := headOf(t, resourcesync.ResourceDumpManifest)
+	require.NoError(t, w.WriteHead(&h))
+	require.ErrorContains(t, w.WriteHead(&h), "WriteHead must be called once")
 	e := entry("https://example.com/a", resourcesync.Metadata{Path: "/a"})
 	require.NoError(t, w.Write(&e))
 	e.Metadata.Path = "/b"
@@ -231,12 +238,16 @@ func TestWriterLimits(t *testing.T) {
 	require.Error(t, w.Write(&e))
 
 	w = resourcesync.NewWriter(io.Discard)
-	w.Head, w.MaxBytes = headOf(t, resourcesync.ResourceDumpManifest), 100
+	w.MaxBytes = 100
+	require.ErrorIs(t, w.WriteHead(&h), websync.ErrLimit)
 	require.ErrorIs(t, w.Write(&e), websync.ErrLimit)
+
+	w = resourcesync.NewWriter(io.Discard)
+	require.ErrorContains(t, w.Close(), "must have a capability", "there is no document without a head")
 
 	failure := errors.New("disk full")
 	w = resourcesync.NewWriter(failing{failure})
-	w.Head = headOf(t, resourcesync.ResourceList)
+	require.NoError(t, w.WriteHead(&h))
 	require.ErrorIs(t, w.Close(), failure)
 }
 

@@ -18,11 +18,11 @@ var (
 	errAttrTwice = errors.New("is there twice")
 )
 
-// appendAttrs appends Namespaces and Attrs to the start tag of the root.
-func (w *Writer) appendAttrs() error {
+// appendAttrs appends the Namespaces and Attrs of h to the start tag of the root.
+func (w *Writer) appendAttrs(h *Head) error {
 	prefixes := make(map[string]string) // by namespace
-	for _, prefix := range slices.Sorted(maps.Keys(w.Namespaces)) {
-		space := w.Namespaces[prefix]
+	for _, prefix := range slices.Sorted(maps.Keys(h.Namespaces)) {
+		space := h.Namespaces[prefix]
 		switch taken := w.Appender != nil && prefix == w.Appender.Prefix; {
 		case taken, !element.IsPrefix(prefix):
 			return w.refuseAttr(prefix, errPrefix)
@@ -34,15 +34,15 @@ func (w *Writer) appendAttrs() error {
 			return err
 		}
 	}
-	for i := range w.Attrs {
-		a := &w.Attrs[i]
+	for i := range h.Attrs {
+		a := &h.Attrs[i]
 		named := func(other websync.Attr) bool { return other.Space == a.Space && other.Local == a.Local }
 		switch {
 		case !element.IsAttrSpace(a.Space, Namespace):
 			return w.refuseAttr(a.Local, errAttrSpace)
 		case !element.IsLocal(a.Local):
 			return w.refuseAttr(a.Local, errAttrName)
-		case slices.IndexFunc(w.Attrs, named) < i:
+		case slices.IndexFunc(h.Attrs, named) < i:
 			return w.refuseAttr(a.Local, errAttrTwice)
 		}
 		if prefixes[a.Space] == "" {

@@ -24,7 +24,8 @@ func TestRootAttributes(t *testing.T) {
 	for _, kind := range []sitemap.Kind{sitemap.URLSet, sitemap.Index} {
 		var b bytes.Buffer
 		w := sitemap.NewWriter(&b)
-		w.Kind, w.Attrs, w.Namespaces = kind, attrs, map[string]string{"dct": dcTerms, "unused": "urn:unused"}
+		namespaces := map[string]string{"dct": dcTerms, "unused": "urn:unused"}
+		require.NoError(t, w.WriteHead(&sitemap.Head{Kind: kind, Attrs: attrs, Namespaces: namespaces}))
 		require.NoError(t, w.Write(&sitemap.Entry{Loc: "https://www.example.com/a"}))
 		require.NoError(t, w.Close())
 		assert.EqualValues(t, b.Len(), w.Bytes())
@@ -38,42 +39,38 @@ func TestRootAttributes(t *testing.T) {
 }
 
 func TestWriterRefusesAttributes(t *testing.T) {
-	one := func(space, local, value string) func(*sitemap.Writer) {
-		return func(w *sitemap.Writer) { w.Attrs = []websync.Attr{{Space: space, Local: local, Value: value}} }
+	one := func(space, local, value string) sitemap.Head {
+		return sitemap.Head{Attrs: []websync.Attr{{Space: space, Local: local, Value: value}}}
 	}
-	prefix := func(prefix, space string) func(*sitemap.Writer) {
-		return func(w *sitemap.Writer) { w.Namespaces = map[string]string{prefix: space} }
+	prefix := func(prefix, space string) sitemap.Head {
+		return sitemap.Head{Namespaces: map[string]string{prefix: space}}
 	}
-	for name, change := range map[string]func(*sitemap.Writer){
-		"no namespace":              one("", "a", ""),
-		"the namespace of sitemaps": one(sitemap.Namespace, "a", ""),
-		"the namespace of XML":      one("http://www.w3.org/XML/1998/namespace", "lang", "en"),
-		"the namespace of xmlns":    one("http://www.w3.org/2000/xmlns/", "a", "urn:x"),
-		"no name":                   one("urn:x", "", ""),
-		"more than a name":          one("urn:x", `a="" b`, ""),
-		"a name with a colon":       one("urn:x", "a:b", ""),
-		"not XML in the value":      one("urn:x", "a", "\x00"),
-		"not XML in the namespace":  one("urn:\x00", "a", ""),
-		"twice": func(w *sitemap.Writer) {
-			w.Attrs = []websync.Attr{{Space: "urn:x", Local: "a"}, {Space: "urn:x", Local: "a"}}
-		},
-		"a prefix that begins xml": prefix("xmlx", "urn:x"),
-		"a generated prefix":       prefix("ns1", "urn:x"),
-		"an empty prefix":          prefix("", "urn:x"),
-		"a prefix that is no name": prefix("a b", "urn:x"),
-		"a prefix of no namespace": prefix("a", ""),
-		"the prefix of the appender": func(w *sitemap.Writer) {
-			prefix("rs", "urn:x")(w)
-			w.Appender = &sitemap.Appender{Prefix: "rs", Space: rsNamespace, Document: func(b []byte) []byte { return b }}
-		},
+	for name, head := range map[string]sitemap.Head{
+		"no namespace":               one("", "a", ""),
+		"the namespace of sitemaps":  one(sitemap.Namespace, "a", ""),
+		"the namespace of XML":       one("http://www.w3.org/XML/1998/namespace", "lang", "en"),
+		"the namespace of xmlns":     one("http://www.w3.org/2000/xmlns/", "a", "urn:x"),
+		"no name":                    one("urn:x", "", ""),
+		"more than a name":           one("urn:x", `a="" b`, ""),
+		"a name with a colon":        one("urn:x", "a:b", ""),
+		"not XML in the value":       one("urn:x", "a", "\x00"),
+		"not XML in the namespace":   one("urn:\x00", "a", ""),
+		"twice":                      {Attrs: []websync.Attr{{Space: "urn:x", Local: "a"}, {Space: "urn:x", Local: "a"}}},
+		"a prefix that begins xml":   prefix("xmlx", "urn:x"),
+		"a generated prefix":         prefix("ns1", "urn:x"),
+		"an empty prefix":            prefix("", "urn:x"),
+		"a prefix that is no name":   prefix("a b", "urn:x"),
+		"a prefix of no namespace":   prefix("a", ""),
+		"the prefix of the appender": prefix("rs", "urn:x"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := sitemap.NewWriter(new(bytes.Buffer))
-			change(w)
-			err := w.Write(&sitemap.Entry{Loc: "https://www.example.com/a"})
+			w.Appender = &sitemap.Appender{Prefix: "rs", Space: rsNamespace, Document: func(b []byte) []byte { return b }}
+			err := w.WriteHead(&head)
 			var refused *websync.EntryError
 			require.ErrorAs(t, err, &refused)
 			assert.Equal(t, "urlset", refused.Element)
+			assert.Equal(t, err, w.Write(&sitemap.Entry{Loc: "https://www.example.com/a"}), "it sticks")
 			assert.Equal(t, err, w.Close(), "it sticks")
 		})
 	}

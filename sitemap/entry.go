@@ -60,8 +60,9 @@ type Head struct {
 	Kind     Kind
 	Elements []websync.Element // extension elements of the root: rs:md, rs:ln and so on
 
-	// Attrs are attributes of other namespaces of the root, for example dct:relation, and
-	// Namespaces the prefixes for them, as in [Writer].
+	// Attrs are attributes of other namespaces of the root, for example dct:relation.
+	// Namespaces are the prefixes that the root declares for them; their other namespaces
+	// get prefixes like "ns1", which are reserved.
 	Attrs      []websync.Attr
 	Namespaces map[string]string
 

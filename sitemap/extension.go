@@ -39,7 +39,7 @@ type Appender struct {
 	// that Document and Entry append.
 	Prefix, Space string
 
-	// Document appends elements of the document itself. They come before Writer.Elements.
+	// Document appends elements of the document itself. They come before Head.Elements.
 	Document func(b []byte) []byte
 
 	// Entry appends elements of one entry. They come before Entry.Elements.

@@ -71,7 +71,7 @@ func TestExtensions(t *testing.T) {
 	for _, x := range alternates {
 		add(x.Element())
 	}
-	doc := write(t, new(sitemap.Writer), e)
+	doc := write(t, sitemap.Head{}, e)
 	got, err := newReader(doc, func(f websync.Finding) { t.Error(f) }).Next()
 	require.NoError(t, err)
 

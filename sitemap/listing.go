@@ -25,10 +25,8 @@ type listing struct {
 
 // describe returns the Head of the document, without elements.
 func (d *listing) describe() Head {
-	h := Head{Kind: URLSet, URL: d.url, At: websync.NewDatetime(d.part.At)}
-	if root := d.publisher.site.Root; d.part.Index {
-		h.Kind = Index
-	} else if d.part.Path != root {
+	h := Head{Kind: d.kind(), URL: d.url, At: websync.NewDatetime(d.part.At)}
+	if root := d.publisher.site.Root; h.Kind == URLSet && d.part.Path != root {
 		h.Index = d.publisher.site.Origin + root
 	}
 	return h
@@ -50,20 +48,30 @@ func (d *listing) document() *websync.Document {
 	return doc
 }
 
-// writer returns a Writer of the document.
-func (d *listing) writer(w io.Writer) *Writer {
+// writer returns a Writer of the document, whose head it has written.
+func (d *listing) writer(w io.Writer) (*Writer, error) {
 	out := NewWriter(w)
 	out.Gzip, out.Extensions = d.zipped, d.publisher.Extensions
-	out.Elements, out.Attrs, out.Namespaces = d.head.Elements, d.head.Attrs, d.head.Namespaces
-	return out
+	h := d.head
+	h.Kind = d.kind()
+	return out, out.WriteHead(&h)
+}
+
+func (d *listing) kind() Kind {
+	if d.part.Index {
+		return Index
+	}
+	return URLSet
 }
 
 // write implements Document.Write.
-func (d *listing) write(ctx context.Context, w io.Writer) (err error) {
-	out := d.writer(w)
-	if d.part.Index {
+func (d *listing) write(ctx context.Context, w io.Writer) error {
+	out, err := d.writer(w)
+	switch {
+	case err != nil:
+	case d.part.Index:
 		err = d.writeIndex(ctx, out)
-	} else {
+	default:
 		err = newLister(d, out).writeAll(ctx)
 	}
 	if err == nil {
@@ -77,7 +85,6 @@ func (d *listing) write(ctx context.Context, w io.Writer) (err error) {
 
 func (d *listing) writeIndex(ctx context.Context, out *Writer) error {
 	p := d.publisher
-	out.Kind = Index
 	listed, err := p.list.Listed(ctx)
 	if err != nil {
 		return err
@@ -121,9 +128,13 @@ func (p *Publisher) bound(item *websync.Item) (bytes int64, links bool) {
 func (p *Publisher) measure(ctx context.Context, part *publishing.Part) (int64, error) {
 	d := &listing{publisher: p, url: p.site.Origin + part.Path, part: *part}
 	d.head = p.head(d.describe())
-	l := newLister(d, d.writer(io.Discard))
+	out, err := d.writer(io.Discard)
+	if err != nil {
+		return 0, err
+	}
+	l := newLister(d, out)
 	l.silent = true
-	err := l.writeAll(ctx)
+	err = l.writeAll(ctx)
 	if errors.Is(err, errFull) {
 		return MaxBytes, nil
 	}
@@ -132,9 +143,6 @@ func (p *Publisher) measure(ctx context.Context, part *publishing.Part) (int64, 
 
 // writeAll writes the entries of a part.
 func (l *lister) writeAll(ctx context.Context) error {
-	if err := l.out.begin(); err != nil {
-		return err
-	}
 	for item, err := range l.part.Resources(ctx, nil) {
 		if err != nil {
 			return err

@@ -66,7 +66,8 @@ func readAndWritten(doc []byte, set func(*sitemap.Reader)) string {
 	}
 	fmt.Fprintf(&b, "%+v\n%+v\n", r.Elements(), r.Attrs())
 	w := sitemap.NewWriter(&b)
-	w.Kind, w.Elements, w.Attrs, w.Extensions = min(r.Kind(), sitemap.Index), r.Elements(), r.Attrs(), google.Extensions()
+	w.Extensions = google.Extensions()
+	_ = w.WriteHead(&sitemap.Head{Kind: min(r.Kind(), sitemap.Index), Elements: r.Elements(), Attrs: r.Attrs()}) // sticks
 	for i := range entries {
 		if err := w.Write(&entries[i]); err != nil {
 			fmt.Fprintf(&b, "refused: %v\n", err)

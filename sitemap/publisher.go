@@ -170,7 +170,7 @@ func (p *Publisher) checkProfile() error {
 		return errors.New("sitemap: Publisher.Profile must name what Publisher.Head, Prepare and Item make")
 	}
 	d := listing{publisher: p, head: p.head(Head{Kind: URLSet, URL: p.site.URL()})}
-	if err := d.writer(io.Discard).begin(); err != nil {
+	if _, err := d.writer(io.Discard); err != nil {
 		return fmt.Errorf("sitemap: the settings of Publisher make no valid document: %w", err)
 	}
 	return nil

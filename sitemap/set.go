@@ -17,9 +17,6 @@ type SetWriter struct {
 	// Gzip compresses the documents and the index with gzip.
 	Gzip bool
 
-	// Elements are extension elements of the root of each document.
-	Elements []websync.Element
-
 	// Extensions are the extensions whose elements are checked, as in [Writer].
 	Extensions []Extension
 
@@ -29,6 +26,7 @@ type SetWriter struct {
 
 	create func(part int) (io.WriteCloser, error)
 	w      Writer
+	head   Head           // of each part
 	file   io.WriteCloser // of the open part
 	parts  []Part
 	err    error // sticks
@@ -47,6 +45,23 @@ type Part struct {
 // create with the number of the part, from 1, and closes the part when it is full.
 func NewSetWriter(create func(part int) (io.WriteCloser, error)) *SetWriter {
 	return &SetWriter{create: create}
+}
+
+// WriteHead sets the head of each part, as Writer.WriteHead does. It must be called before
+// the first entry. Kind must be zero or URLSet.
+func (s *SetWriter) WriteHead(h *Head) error {
+	switch {
+	case s.err != nil:
+		return s.err
+	case s.closed || s.w.begun:
+		return errHead
+	case h.Kind > URLSet:
+		return fmt.Errorf("sitemap: Head.Kind %v of a SetWriter must be URLSet", h.Kind)
+	}
+	s.head = *h
+	s.setUp()
+	s.err = s.w.WriteHead(h)
+	return s.err
 }
 
 // Write writes one entry, as [Writer] does. For an entry that no valid document can hold,
@@ -88,7 +103,7 @@ func (s *SetWriter) alone() bool {
 }
 
 func (s *SetWriter) setUp() {
-	s.w.Gzip, s.w.Elements, s.w.Extensions = s.Gzip, s.Elements, s.Extensions
+	s.w.Gzip, s.w.Extensions = s.Gzip, s.Extensions
 	s.w.MaxEntries, s.w.MaxBytes = s.MaxEntries, s.MaxBytes
 }
 
@@ -100,7 +115,7 @@ func (s *SetWriter) open() error {
 	}
 	s.file = file
 	s.w.reset(file)
-	return s.w.begin()
+	return s.w.WriteHead(&s.head)
 }
 
 // closePart ends the open part.
@@ -139,10 +154,13 @@ func (s *SetWriter) Parts() []Part { return append([]Part(nil), s.parts...) }
 // of its entries. url returns the URL of a part. If there are more than 50,000 parts, or
 // the index becomes too long, the error matches [websync.ErrLimit].
 //
-// For an index with extension elements, use a [Writer] of Kind Index, and Parts.
+// For an index with extension elements, use a [Writer] and Parts.
 func (s *SetWriter) WriteIndex(dst io.Writer, url func(part int) string) error {
 	w := NewWriter(dst)
-	w.Kind, w.Gzip = Index, s.Gzip
+	w.Gzip = s.Gzip
+	if err := w.WriteHead(&Head{Kind: Index}); err != nil {
+		return err
+	}
 	for _, p := range s.parts {
 		if err := w.Write(&Entry{Loc: url(p.Number), LastMod: p.LastMod}); err != nil {
 			return err

@@ -137,8 +137,9 @@ func TestAppender(t *testing.T) {
 			return append(append(append(b, `<rs:md path="`...), e.Loc[len("https://www.example.com"):]...), `"/>`...)
 		},
 	}
-	w.Elements = []websync.Element{{Space: "urn:x", Local: "x", XML: `<x xmlns="urn:x"/>`}}
-	require.NoError(t, w.Write(&sitemap.Entry{Loc: "https://www.example.com/a", Elements: w.Elements}))
+	h := sitemap.Head{Elements: []websync.Element{{Space: "urn:x", Local: "x", XML: `<x xmlns="urn:x"/>`}}}
+	require.NoError(t, w.WriteHead(&h))
+	require.NoError(t, w.Write(&sitemap.Entry{Loc: "https://www.example.com/a", Elements: h.Elements}))
 	require.NoError(t, w.Close())
 	assert.Equal(t, `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:rs="http://www.openarchives.org/rs/terms/">

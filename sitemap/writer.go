@@ -22,25 +22,15 @@ const MaxBytes = 50 << 20
 // A Writer writes one <urlset> or <sitemapindex> that is valid by construction: it
 // refuses each [Entry] that breaks the protocol, its schema, the rules for alternates or
 // those of Extensions, and each one that does not fit. The output depends only on the
-// entries and the fields.
+// Head, the entries and the fields.
+//
+// Call WriteHead at most once, Write any number of times, and Close. Without WriteHead
+// the document is a urlset whose root has nothing but entries.
 //
 // Set the fields before the first call. A Writer is not safe for concurrent use.
 type Writer struct {
-	// Kind is the kind of the document: URLSet or Index. If zero, it is URLSet.
-	Kind Kind
-
 	// Gzip compresses the document with gzip.
 	Gzip bool
-
-	// Elements are extension elements of the root. They come before the entries.
-	Elements []websync.Element
-
-	// Attrs are attributes of other namespaces of the root, for example dct:relation.
-	Attrs []websync.Attr
-
-	// Namespaces are the prefixes that the root declares for Attrs; other namespaces of
-	// Attrs get prefixes like "ns1", which are reserved.
-	Namespaces map[string]string
 
 	// Extensions are the extensions whose elements are checked, besides alternates: for
 	// example those of package sitemap/google. Elements of other namespaces must only be
@@ -58,8 +48,9 @@ type Writer struct {
 
 	dst     io.Writer
 	zip     *gzip.Writer
-	begun   bool
-	err     error  // of dst; sticks
+	begun   bool   // the head is written
+	index   bool   // the document is one
+	err     error  // of the head or of dst; sticks
 	buf     []byte // bytes not yet written to dst
 	size    int64  // of the document, buf included
 	empty   int64  // length of the part before the entries
@@ -89,7 +80,27 @@ func (w *Writer) Bytes() int64 { return w.size }
 // LastMod returns the greatest LastMod that was written.
 func (w *Writer) LastMod() websync.Datetime { return w.lastMod }
 
-var errClosed = errors.New("sitemap: write after Close")
+var (
+	errClosed = errors.New("sitemap: write after Close")
+	errHead   = errors.New("sitemap: WriteHead must be called once, before the entries")
+)
+
+// WriteHead writes the start of the document: its root element with Attrs and Namespaces,
+// and Elements. It ignores URL, Index and At. If Kind is zero, it is URLSet; Text is an
+// error.
+//
+// For a head that no valid document can have, it returns a [*websync.EntryError], and for
+// one that is too long, an error that matches [websync.ErrLimit]. These errors stick.
+func (w *Writer) WriteHead(h *Head) error {
+	switch {
+	case w.err != nil:
+		return w.err
+	case w.begun:
+		return errHead
+	}
+	w.err = w.begin(h)
+	return w.err
+}
 
 // Write writes one entry. It ignores Line, Column and LastModText.
 //
@@ -102,11 +113,8 @@ var errClosed = errors.New("sitemap: write after Close")
 // a month is written as its first day, a time without seconds with them, a leap second as
 // the one after it, an offset above 14 hours in UTC.
 func (w *Writer) Write(e *Entry) error {
-	if w.err == nil {
-		w.err = w.begin()
-	}
-	if w.err != nil {
-		return w.err
+	if err := w.ready(); err != nil {
+		return err
 	}
 	if err := w.encode(e); err != nil {
 		return err
@@ -117,15 +125,20 @@ func (w *Writer) Write(e *Entry) error {
 	return w.put()
 }
 
+// ready writes the zero Head if no other was written.
+func (w *Writer) ready() error {
+	if w.err == nil && !w.begun {
+		return w.WriteHead(new(Head))
+	}
+	return w.err
+}
+
 // begin writes the part of the document before the entries.
-func (w *Writer) begin() error {
-	if w.begun {
-		return nil
+func (w *Writer) begin(h *Head) error {
+	if h.Kind > Index {
+		return fmt.Errorf("sitemap: Head.Kind %v must be URLSet or Index", h.Kind)
 	}
-	if w.Kind > Index {
-		return fmt.Errorf("sitemap: Writer.Kind %v must be URLSet or Index", w.Kind)
-	}
-	w.begun = true
+	w.begun, w.index = true, h.Kind == Index
 	if w.buf == nil {
 		w.buf = make([]byte, 0, document.FlushSize+document.FlushSize/4)
 	}
@@ -133,7 +146,7 @@ func (w *Writer) begin() error {
 	if a := w.Appender; a != nil {
 		w.buf = append(w.buf, ` xmlns:`+a.Prefix+`="`+a.Space+`"`...)
 	}
-	if err := w.appendAttrs(); err != nil {
+	if err := w.appendAttrs(h); err != nil {
 		return err
 	}
 	w.buf = append(w.buf, ">\n"...)
@@ -141,8 +154,8 @@ func (w *Writer) begin() error {
 		w.buf = a.Document(w.buf)
 	}
 	w.check.exts, w.check.count, w.check.appender = w.Extensions, make([]int, len(w.Extensions)), w.Appender
-	for i := range w.Elements {
-		b, err := w.check.appendElement(w.buf, &w.Elements[i])
+	for i := range h.Elements {
+		b, err := w.check.appendElement(w.buf, &h.Elements[i])
 		if err != nil {
 			return err
 		}
@@ -164,14 +177,14 @@ func (w *Writer) begin() error {
 }
 
 func (w *Writer) root() string {
-	if w.Kind == Index {
+	if w.index {
 		return "sitemapindex"
 	}
 	return "urlset"
 }
 
 func (w *Writer) footer() string {
-	if w.Kind == Index {
+	if w.index {
 		return "</sitemapindex>\n"
 	}
 	return "</urlset>\n"
@@ -228,11 +241,8 @@ func (w *Writer) Close() error {
 	if w.err == errClosed {
 		return nil
 	}
-	if w.err == nil {
-		w.err = w.begin()
-	}
-	if w.err != nil {
-		return w.err
+	if err := w.ready(); err != nil {
+		return err
 	}
 	w.buf = append(w.buf, w.footer()...)
 	w.size += int64(len(w.footer()))
@@ -253,13 +263,13 @@ func (w *Writer) Close() error {
 func (w *Writer) encode(e *Entry) error {
 	b := w.entry[:0]
 	name := "url"
-	if w.Kind == Index {
+	if w.index {
 		name = "sitemap"
 	}
 	b = append(b, '<')
 	b = append(b, name...)
 	b = append(b, '>')
-	b, err := w.check.append(b, e, w.Kind == Index)
+	b, err := w.check.append(b, e, w.index)
 	if err != nil {
 		return err
 	}

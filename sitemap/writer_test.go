@@ -22,19 +22,33 @@ import (
 	"github.com/websync-go/websync/sitemap/google"
 )
 
-// write writes one document with the settings of w.
-func write(t testing.TB, w *sitemap.Writer, entries ...sitemap.Entry) []byte {
+// write writes one document.
+func write(t testing.TB, h sitemap.Head, entries ...sitemap.Entry) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	to := sitemap.NewWriter(&b)
-	to.Extensions = google.Extensions()
-	to.Kind, to.Gzip, to.Elements = w.Kind, w.Gzip, w.Elements
-	for _, e := range entries {
-		require.NoError(t, to.Write(&e))
-	}
-	require.NoError(t, to.Close())
-	require.NoError(t, to.Close(), "twice")
+	writeTo(t, sitemap.NewWriter(&b), h, entries...)
 	return b.Bytes()
+}
+
+// writeZipped is write with gzip.
+func writeZipped(t testing.TB, h sitemap.Head, entries ...sitemap.Entry) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := sitemap.NewWriter(&b)
+	w.Gzip = true
+	writeTo(t, w, h, entries...)
+	return b.Bytes()
+}
+
+func writeTo(t testing.TB, w *sitemap.Writer, h sitemap.Head, entries ...sitemap.Entry) {
+	t.Helper()
+	w.Extensions = google.Extensions()
+	require.NoError(t, w.WriteHead(&h))
+	for _, e := range entries {
+		require.NoError(t, w.Write(&e))
+	}
+	require.NoError(t, w.Close())
+	require.NoError(t, w.Close(), "twice")
 }
 
 // requireValid checks that Validate finds nothing in a document except rules that only
@@ -66,7 +80,7 @@ func TestWriter(t *testing.T) {
 		{Loc: "https://www.example.com/leap", LastMod: datetime(t, "2016-12-31T23:59:60Z"), LastModText: "not written"},
 		{Loc: "https://www.example.com/offset", LastMod: datetime(t, "2025-02-03T04:05:06+15:00")},
 	}
-	doc := write(t, &sitemap.Writer{Elements: []websync.Element{md}}, entries...)
+	doc := write(t, sitemap.Head{Elements: []websync.Element{md}}, entries...)
 	testkit.Golden(t, "testdata/writer/urlset.xml", doc)
 	requireValid(t, doc)
 	testkit.Lint(t, "sitemap.xsd", doc)
@@ -91,25 +105,25 @@ func TestWriter(t *testing.T) {
 	} {
 		odd = append(odd, sitemap.Entry{Loc: loc})
 	}
-	longest := write(t, new(sitemap.Writer), odd...)
+	longest := write(t, sitemap.Head{}, odd...)
 	requireValid(t, longest)
 	testkit.Lint(t, "sitemap.xsd", longest)
 
 	list := []sitemap.Entry{{Loc: "https://www.example.com/1.xml", LastMod: datetime(t, "2025-02-03")}, {Loc: "https://www.example.com/2.xml"}}
-	doc = write(t, &sitemap.Writer{Kind: sitemap.Index}, list...)
+	doc = write(t, sitemap.Head{Kind: sitemap.Index}, list...)
 	testkit.Golden(t, "testdata/writer/sitemapindex.xml", doc)
 	requireValid(t, doc)
 	testkit.Lint(t, "siteindex.xsd", doc)
 
-	zipped := write(t, &sitemap.Writer{Kind: sitemap.Index, Gzip: true}, list...)
+	zipped := writeZipped(t, sitemap.Head{Kind: sitemap.Index}, list...)
 	z, err := gzip.NewReader(bytes.NewReader(zipped))
 	require.NoError(t, err)
 	plain, err := io.ReadAll(z)
 	require.NoError(t, err)
 	assert.Equal(t, string(doc), string(plain))
-	assert.Equal(t, zipped, write(t, &sitemap.Writer{Kind: sitemap.Index, Gzip: true}, list...), "the same bytes each time")
+	assert.Equal(t, zipped, writeZipped(t, sitemap.Head{Kind: sitemap.Index}, list...), "the same bytes each time")
 
-	empty := write(t, new(sitemap.Writer))
+	empty := write(t, sitemap.Head{})
 	sum, err := sitemap.Validate(bytes.NewReader(empty), sitemap.ValidateOptions{Extensions: google.Extensions()})
 	require.NoError(t, err)
 	assert.Equal(t, sitemap.Summary{Kind: sitemap.URLSet, Bytes: int64(len(empty)), Warnings: 1}, sum)
@@ -186,13 +200,13 @@ func TestWriterRefuses(t *testing.T) {
 			assert.Equal(t, test.entry.Loc, entry.ID)
 			require.NoError(t, w.Write(&good))
 			require.NoError(t, w.Close())
-			assert.Equal(t, string(write(t, new(sitemap.Writer), good)), b.String())
+			assert.Equal(t, string(write(t, sitemap.Head{}, good)), b.String())
 		})
 	}
 	t.Run("an index", func(t *testing.T) {
 		w := sitemap.NewWriter(io.Discard)
 		w.Extensions = google.Extensions()
-		w.Kind = sitemap.Index
+		require.NoError(t, w.WriteHead(&sitemap.Head{Kind: sitemap.Index}))
 		assert.ErrorContains(t, w.Write(&sitemap.Entry{Loc: good.Loc, Priority: 0.5}), "priority: an index has only loc and lastmod")
 		assert.ErrorContains(t, w.Write(&sitemap.Entry{Loc: good.Loc, ChangeFreq: sitemap.Daily}), "changefreq: an index has only")
 		one := image(1)
@@ -202,14 +216,22 @@ func TestWriterRefuses(t *testing.T) {
 	t.Run("an extension of an entry around the entries", func(t *testing.T) {
 		w := sitemap.NewWriter(io.Discard)
 		w.Extensions = google.Extensions()
-		w.Elements = image(1).Elements
-		assert.ErrorContains(t, w.Write(&good), "image: an extension element outside the element it belongs in")
+		assert.ErrorContains(t, w.WriteHead(&sitemap.Head{Elements: image(1).Elements}), "image: an extension element outside the element it belongs in")
 	})
 	t.Run("a kind that has no Writer", func(t *testing.T) {
 		w := sitemap.NewWriter(io.Discard)
 		w.Extensions = google.Extensions()
-		w.Kind = sitemap.Text
-		assert.ErrorContains(t, w.Write(&good), "Writer.Kind text must be URLSet or Index")
+		assert.ErrorContains(t, w.WriteHead(&sitemap.Head{Kind: sitemap.Text}), "Head.Kind text must be URLSet or Index")
+	})
+	t.Run("a second head", func(t *testing.T) {
+		var b bytes.Buffer
+		w := sitemap.NewWriter(&b)
+		require.NoError(t, w.Write(&good))
+		require.ErrorContains(t, w.WriteHead(new(sitemap.Head)), "WriteHead must be called once")
+		require.NoError(t, w.Write(&good), "it does not stick")
+		require.NoError(t, w.Close())
+		assert.Equal(t, string(write(t, sitemap.Head{}, good, good)), b.String())
+		require.Error(t, w.WriteHead(new(sitemap.Head)))
 	})
 	t.Run("after Close", func(t *testing.T) {
 		w := sitemap.NewWriter(io.Discard)
@@ -346,7 +368,7 @@ func TestSetWriter(t *testing.T) {
 		// The second entry fills the document to its last byte, or is one byte too long.
 		first := sitemap.Entry{Loc: "https://www.example.com/1"}
 		second := sitemap.Entry{Loc: "https://www.example.com/2"}
-		size := int64(len(write(t, new(sitemap.Writer), first, second)))
+		size := int64(len(write(t, sitemap.Head{}, first, second)))
 		for _, less := range []int64{0, 1} {
 			p := new(parts)
 			s := sitemap.NewSetWriter(p.create)
@@ -408,7 +430,34 @@ func TestSetWriter(t *testing.T) {
 		s := sitemap.NewSetWriter(p.create)
 		require.NoError(t, s.Close())
 		assert.Len(t, p.docs, 1)
-		assert.Equal(t, string(write(t, new(sitemap.Writer))), string(p.docs[0]))
+		assert.Equal(t, string(write(t, sitemap.Head{})), string(p.docs[0]))
+	})
+	t.Run("a head", func(t *testing.T) {
+		h := sitemap.Head{
+			Elements:   []websync.Element{{Space: "urn:x", Local: "x", XML: `<x xmlns="urn:x"/>`}},
+			Attrs:      []websync.Attr{{Space: "urn:x", Local: "a", Value: "1"}},
+			Namespaces: map[string]string{"x": "urn:x"},
+		}
+		e := sitemap.Entry{Loc: "https://www.example.com/"}
+		p := new(parts)
+		s := sitemap.NewSetWriter(p.create)
+		s.MaxEntries = 1
+		require.NoError(t, s.WriteHead(&h))
+		assert.Zero(t, p.open)
+		require.ErrorContains(t, s.WriteHead(&h), "WriteHead must be called once")
+		require.NoError(t, s.Write(&e))
+		require.NoError(t, s.Write(&e))
+		require.NoError(t, s.Close())
+		require.Len(t, p.docs, 2)
+		for _, doc := range p.docs {
+			assert.Equal(t, string(write(t, h, e)), string(doc))
+		}
+		s = sitemap.NewSetWriter(p.create)
+		require.ErrorContains(t, s.WriteHead(&sitemap.Head{Kind: sitemap.Index}), "must be URLSet")
+		h.Attrs[0].Local = ""
+		require.ErrorContains(t, s.WriteHead(&h), "must have a name")
+		require.ErrorContains(t, s.Write(&e), "must have a name")
+		assert.Len(t, p.docs, 2)
 	})
 	t.Run("create fails", func(t *testing.T) {
 		s := sitemap.NewSetWriter(func(int) (io.WriteCloser, error) { return nil, errNoSpace })
