@@ -177,13 +177,21 @@ var errNoTombstone = errors.New("Profile.Item must not replace an Entry by a Tom
 
 // tombstoneOf returns the tombstone of an item.
 func tombstoneOf(item *websync.Item) *Tombstone {
-	t := &Tombstone{Ref: item.Resource.ID, When: websync.NewDatetime(item.Time)}
+	t := &Tombstone{Ref: entryID(item), When: websync.NewDatetime(item.Time)}
 	for _, via := range cleanLinks(item.Resource.Links) {
 		if publishing.IsVia(via.Rel) {
 			t.Links = append(t.Links, via)
 		}
 	}
 	return t
+}
+
+// entryID returns the atom:id of an item: its ID, or a tag URI if that is no IRI.
+func entryID(item *websync.Item) string {
+	if syntax.IRIFault(item.Resource.ID) != "" {
+		return websync.TagURI(item.Source, item.Resource.ID)
+	}
+	return item.Resource.ID
 }
 
 // writeTombstone writes a tombstone, if there is one. It leaves out a tombstone whose id
@@ -289,6 +297,7 @@ func (l *lister) entry(item *websync.Item) Entry {
 		r.Elements = slices.DeleteFunc(slices.Clone(r.Elements), isLeftOut)
 	}
 	e := l.maker.entry(&r, websync.NewDatetime(item.Time), websync.Person{})
+	e.ID = entryID(item)
 	e.Source = wholeSource(e.Source, cmp.Or(r.Modified, e.Updated))
 	if e.Title.isBlank() {
 		e.Title = Text{Type: PlainText, Value: r.ID}

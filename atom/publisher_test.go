@@ -803,7 +803,7 @@ func TestPublisherEntry(t *testing.T) {
 // A resource without an id that Atom allows is left out, and reported once.
 func TestPublisherReport(t *testing.T) {
 	s := newPubStore(t)
-	bad := websync.Resource{ID: "not an IRI"}
+	bad := websync.Resource{ID: pubSite + "/feed.atom"}
 	s.Put("a", append(pubNumbered(1, 2), bad)...)
 	s.Put("a", pubNumbered(4, 6)...)
 	var findings []websync.Finding
@@ -817,7 +817,7 @@ func TestPublisherReport(t *testing.T) {
 		assert.Equal(t, 5, requireChain(t, p).Entries)
 	}
 	require.Len(t, findings, 1)
-	assert.Contains(t, findings[0].String(), `-2.atom: error: not listed: not an absolute IRI: "not an IRI" (atom-id, RFC 4287 §4.2.6)`)
+	assert.Contains(t, findings[0].String(), `-2.atom: error: not listed: its URL is reserved for the publisher's own`)
 	for range 2 {
 		for _, path := range pubPaths(t, p) {
 			pubRender(t, p, path)
@@ -831,7 +831,7 @@ func TestPublisherReport(t *testing.T) {
 	require.Len(t, findings, 2, "a new state of it")
 	s.Delete("a", bad.ID)
 	assert.Zero(t, requireChain(t, p).Tombstones)
-	require.Len(t, findings, 2)
+	require.Len(t, findings, 3, "its deletion")
 
 	findings = nil
 	s.Put("a", bad)
@@ -843,6 +843,21 @@ func TestPublisherReport(t *testing.T) {
 	assert.Len(t, findings, 1)
 }
 
+// An id that is no IRI is replaced by one that stands for it in its source, in tombstones,
+// too.
+func TestPublisherOfIDsThatAreNoIRIs(t *testing.T) {
+	s := newPubStore(t)
+	s.Put("https://news.example/rss", websync.Resource{ID: "news-1", Title: "One"}, websync.Resource{ID: "news-2"})
+	s.Delete("https://news.example/rss", "news-2")
+	_, doc := pubRender(t, newPublisher(s, 0), "/feed.atom")
+	for _, want := range []string{
+		"<id>" + websync.TagURI("https://news.example/rss", "news-1") + "</id>",
+		`ref="` + websync.TagURI("https://news.example/rss", "news-2") + `"`,
+	} {
+		assert.Contains(t, string(doc), want)
+	}
+}
+
 // Each document is reported once, in whatever order the documents are written. Documents
 // of an old generation are not reported.
 func TestPublisherReportOrder(t *testing.T) {
@@ -850,7 +865,7 @@ func TestPublisherReportOrder(t *testing.T) {
 		t.Run(fmt.Sprint(order), func(t *testing.T) {
 			s := newPubStore(t)
 			all := pubNumbered(1, 6)
-			all[3].ID = "not an IRI"
+			all[3].ID = pubSite + "/feed.atom"
 			s.Put("a", all...)
 			p := newPublisher(s, 2)
 			findings := 0

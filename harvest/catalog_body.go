@@ -307,17 +307,28 @@ func (s *Catalog) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, 
 		case v.blob == "" && int64(len(data)) != v.size:
 			return nil, ErrCorrupt
 		case v.blob == "":
-			return smallBody{bytes.NewReader(data)}, nil
+			return openBody{smallBody{bytes.NewReader(data)}, s, b.Key, v.size}, nil
 		}
 		r, err := openBlob(ctx, s.blobs(), &v)
+		if err == nil {
+			return openBody{r, s, b.Key, v.size}, nil
+		}
 		if !errors.Is(err, fs.ErrNotExist) {
-			return r, err
+			return nil, err
 		}
 		if v.blob == before {
 			return nil, notFound(b)
 		}
 		before = v.blob // it may have been removed and stored again
 	}
+}
+
+// An openBody is a body of a Catalog, from which a [Job] can keep it without reading it.
+type openBody struct {
+	io.ReadSeekCloser
+	catalog *Catalog
+	key     websync.Digest
+	size    int64
 }
 
 // openBlob opens the blob of v. If it has another size, the error is ErrCorrupt.

@@ -103,6 +103,13 @@ func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Rea
 	return body, nil
 }
 
+// shares reports whether the body that a link states can share the bytes of one that is
+// open.
+func (j *Job) shares(link websync.Link, b openBody) bool {
+	stated, _ := link.Digests.Get(keyAlgorithm)
+	return b.catalog == j.run.catalog && j.run.h.Bodies != VerifyBodies && stated == b.key
+}
+
 // keep copies r to w and verifies the bytes. The key of a body is its SHA-256. If that is
 // the strongest digest stated, it is not computed twice.
 func keep(w pendingBody, link websync.Link, r io.Reader) (key websync.Digest, size int64, err error) {

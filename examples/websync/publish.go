@@ -31,6 +31,7 @@ type publishCommand struct {
 	// patterns of the files in the directory that are not to be published
 	exclude []string
 	sources []string // to publish
+	merger  *merger  // of several sources; nil: there is one
 	lists   *cli.Publication
 	scanner *scanner // if nil, no directory
 }
@@ -174,6 +175,9 @@ func (p *publishCommand) serve(ctx context.Context) error {
 	if p.scanner != nil {
 		go p.scanner.watch(ctx)
 	}
+	if p.merger != nil {
+		working.Go(func() { p.merger.run(ctx) })
+	}
 	if notifier := p.lists.Notifier(); notifier != nil && len(p.hubs) > 0 {
 		pinger := &publish.Pinger{
 			Topics: []string{p.lists.Entry()}, Hubs: p.hubs, Notifier: notifier, State: p.store, Log: handler.Log,
@@ -234,13 +238,49 @@ func (p *publishCommand) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	relayed, err := p.store.State(ctx, membersState)
+	if err != nil {
+		return err
+	}
+	if relayed != nil && len(p.own) == 0 {
+		p.sources = []string{mergedKey} // which the relay keeps in step
+		return nil
+	}
+	delete(head.Live, mergedKey)
 	p.sources = slices.Sorted(maps.Keys(head.Live))
 	for _, own := range p.own {
 		if !slices.Contains(p.sources, own) {
 			return fmt.Errorf("-own %q: the store holds no such source, but %q", websync.RedactURL(own), redacted(p.sources))
 		}
 	}
-	return union.Disjoint(ctx, p.store, p.sources...)
+	return p.merge(ctx)
+}
+
+// merge makes one set of several sources. Those that are published beside own ones must
+// state different ids.
+func (p *publishCommand) merge(ctx context.Context) error {
+	if len(p.sources) < 2 {
+		return nil
+	}
+	m := &merger{
+		catalog: p.store, fail: p.fail, member: func(string) (union.Member, bool) { return union.Member{}, true },
+	}
+	if len(p.own) > 0 {
+		all, err := m.union(ctx)
+		if err != nil {
+			return err
+		}
+		conflicts, err := all.Conflicts(ctx)
+		if err == nil && len(conflicts) > 0 {
+			err = fmt.Errorf("sources that are published beside own ones must state different ids: %v", conflicts[0])
+		}
+		return err
+	}
+	p.merger, p.sources = m, []string{mergedKey}
+	if err := m.step(ctx); err != nil {
+		return err
+	}
+	return m.recount(ctx)
 }
 
 // redacted returns the names of sources without secrets.

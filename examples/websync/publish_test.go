@@ -229,12 +229,48 @@ func TestServesAStore(t *testing.T) {
 	_, list = get(t, entry)
 	assert.Contains(t, list, "urn=3Ad~content", "what is harvested meanwhile appears at once")
 
-	_, err = h.Run(t.Context(), harvest.Of("two", put("urn:a", "another")))
+	_, err = h.Run(t.Context(), harvest.Of("two", put("urn:a", "another"), put("news-1", "of two")))
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
-	a := callPublish(t, "-store", "sqlite:"+file, "-out", t.TempDir())
+	a := callPublish(t, "-store", "sqlite:"+file, "-own", "one", "-out", t.TempDir())
 	assert.Equal(t, exitFailed, a.code)
-	assert.Contains(t, a.stderr, `"urn:a" in one, two`)
+	assert.Contains(t, a.stderr, `1 ids of "two" are those of "one", such as "urn:a"`)
+}
+
+// TestPublishSharedIDs: of sources that state one id, the one that had it first counts, in
+// each export; ids that are no IRIs are those of their source.
+func TestPublishSharedIDs(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "store.db")
+	update := func(source string, events ...harvest.Event) {
+		db, err := sqlitestore.Open(t.Context(), file, nil)
+		require.NoError(t, err)
+		_, err = (&harvest.Harvester{Catalog: harvest.NewCatalog(db)}).Run(t.Context(), harvest.Of(source, events...))
+		require.NoError(t, err)
+		require.NoError(t, db.Close())
+	}
+	put := func(id, title string) harvest.Event {
+		return harvest.Event{Resource: websync.Resource{ID: id, Title: title}}
+	}
+	update("one", put("urn:a", "first"), put("news-1", "news of one"))
+	update("two", put("urn:a", "second"), put("news-1", "news of two"))
+	out := t.TempDir()
+	titles := func() (titles []string) {
+		a := callPublish(t, "-store", "sqlite:"+file, "-protocol", "atom", "-out", out)
+		require.Equal(t, exitDone, a.code, a.stderr)
+		feed, err := os.ReadFile(filepath.Join(out, "feed.atom"))
+		require.NoError(t, err)
+		for _, entry := range strings.Split(string(feed), "<entry>")[1:] {
+			_, title, _ := strings.Cut(entry, "<title>")
+			title, _, _ = strings.Cut(title, "</title>")
+			titles = append(titles, title)
+		}
+		return titles
+	}
+	assert.ElementsMatch(t, []string{"first", "news of one", "news of two"}, titles())
+	update("one", put("urn:a", "changed"))
+	assert.ElementsMatch(t, []string{"changed", "news of one", "news of two"}, titles())
+	update("one", harvest.Event{Kind: harvest.Delete, Resource: websync.Resource{ID: "urn:a"}})
+	assert.ElementsMatch(t, []string{"second", "news of one", "news of two"}, titles())
 }
 
 // A harvested feed cannot choose URLs of the site, unless -own names it. Documents
@@ -365,9 +401,13 @@ func TestSourcesAreRedacted(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, db.Close())
-	for _, more := range [][]string{nil, {"-own", "https://u:s3cret@c.example/"}} {
-		a := callPublish(t, append([]string{"-store", "sqlite:" + file, "-out", t.TempDir()}, more...)...)
-		assert.Equal(t, exitFailed, a.code)
+	for own, code := range map[string]int{"": exitDone, "https://u:s3cret@c.example/": exitFailed} {
+		args := []string{"-store", "sqlite:" + file, "-out", t.TempDir()}
+		if own != "" {
+			args = append(args, "-own", own)
+		}
+		a := callPublish(t, args...)
+		assert.Equal(t, code, a.code)
 		assert.Contains(t, a.stderr, "https://a.example/feed?token=xxxxx")
 		assert.NotContains(t, a.stdout+a.stderr, "s3cret")
 	}

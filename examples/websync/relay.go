@@ -18,7 +18,6 @@ import (
 	"github.com/websync-go/websync/harvest/notify"
 	"github.com/websync-go/websync/harvest/schedule"
 	"github.com/websync-go/websync/harvest/status"
-	"github.com/websync-go/websync/harvest/union"
 	"github.com/websync-go/websync/publish"
 )
 
@@ -35,6 +34,8 @@ type relayCommand struct {
 	recorder   *status.Recorder
 	subscriber *notify.Subscriber // nil: no source has a hub
 	pingers    []*publish.Pinger
+	merger     *merger
+	members    members
 
 	// wrap, if set, replaces each Source. Tests set it.
 	wrap func(harvest.Source) harvest.Source
@@ -116,7 +117,10 @@ func (p *relayCommand) serve(ctx context.Context) error {
 	}
 	defer listener.Close()
 	p.Base = cmp.Or(p.Base, base)
-	site := &publish.Site{Catalog: p.store, Base: p.Base, Report: func(f websync.Finding) { p.Complain(f.String()) }}
+	if err := p.makeMerger(ctx); err != nil {
+		return err
+	}
+	site := &publish.Site{Catalog: p.store, Base: p.Base, Sources: []string{mergedKey}, Report: func(f websync.Finding) { p.Complain(f.String()) }}
 	handler := site.Handler(p.lists(p.Base)...)
 	handler.Log = p.log
 	defer handler.Close()
@@ -160,7 +164,7 @@ func (p *relayCommand) serve(ctx context.Context) error {
 		work(p.subscriber.Run)
 	}
 	work(p.follow)
-	working.Go(func() { p.checkDisjoint(ctx) })
+	work(p.merger.run)
 
 	p.Complain("listening at " + listener.Addr().String())
 	for _, pub := range p.publications {
@@ -185,7 +189,9 @@ func (p *relayCommand) listenForStatus(ctx context.Context) (serve func(context.
 		return nil, err
 	}
 	p.Complain("status page at " + url)
-	page := &status.Handler{Catalog: p.store, Due: p.scheduler.Due, Title: "Relay", Log: p.log}
+	page := &status.Handler{
+		Catalog: p.store, Due: p.scheduler.Due, Merged: mergedKey, Conflicts: p.merger.Conflicts, Title: "Relay", Log: p.log,
+	}
 	return func(ctx context.Context) error { return cli.Serve(ctx, listener, page) }, nil
 }
 
@@ -205,21 +211,6 @@ func (p *relayCommand) answer(ctx context.Context, listener net.Listener, reader
 	}))
 }
 
-// checkDisjoint warns if an id is in several sources.
-func (p *relayCommand) checkDisjoint(ctx context.Context) {
-	head, err := p.store.Head(ctx)
-	if err != nil {
-		return // the scheduler meets it, too
-	}
-	var sources []string
-	for source := range head.Live {
-		sources = append(sources, source)
-	}
-	if err := union.Disjoint(ctx, p.store, sources...); err != nil && ctx.Err() == nil {
-		p.Complain(err.Error())
-	}
-}
-
 // makePingers makes what notifies readers.
 func (p *relayCommand) makePingers() {
 	if len(p.Subscribers)+len(p.Hubs) == 0 {
@@ -233,17 +224,18 @@ func (p *relayCommand) makePingers() {
 	}
 }
 
-// ended reports a run, and notifies readers of its changes.
+// notify notifies readers of changes.
+func (p *relayCommand) notify() {
+	for _, pinger := range p.pingers {
+		pinger.Notify()
+	}
+}
+
+// ended reports a run.
 func (p *relayCommand) ended(source harvest.Source, run *status.Result) {
 	p.page.Add(*run)
 	p.page.Refresh()
-	changed := run.Report.Created+run.Report.Updated+run.Report.Deleted > 0
-	if changed {
-		for _, pinger := range p.pingers {
-			pinger.Notify()
-		}
-	}
-	if changed || run.State() != status.InStep {
+	if changesOf(run.Report) > 0 || run.State() != status.InStep {
 		p.Complain(cli.DescribeRun(source.Key(), run))
 	}
 	if errors.Is(run.Err, websync.ErrNotDocument) {

@@ -32,6 +32,10 @@ type configSource struct {
 	Hub      string       `json:"hub"`
 	Topic    string       `json:"topic"`
 	Payloads bool         `json:"payloads"`
+
+	Scope       []string `json:"scope"`
+	Rank        int      `json:"rank"`
+	Quarantined bool     `json:"quarantined"`
 }
 
 // A configBudget is the field budget of a source. What is zero or empty has no limit.

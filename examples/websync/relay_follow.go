@@ -24,6 +24,10 @@ type follower struct {
 	topic    string
 	payloads bool
 
+	scope       []string // of what it may state
+	rank        int
+	quarantined bool // not harvested, not published
+
 	mu      sync.Mutex
 	keys    []string // of the Sources; nil: not known yet
 	noticed bool     // before they were known
@@ -32,7 +36,8 @@ type follower struct {
 // follow finds the Sources of all followers and schedules them, each as soon as it can be
 // found.
 func (p *relayCommand) follow(ctx context.Context) error {
-	cli.AwaitAll(ctx, p.followers, func(ctx context.Context, f *follower) error {
+	followers := slices.DeleteFunc(slices.Clone(p.followers), func(f *follower) bool { return f.quarantined })
+	cli.AwaitAll(ctx, followers, func(ctx context.Context, f *follower) error {
 		err := p.open(ctx, f)
 		if ctx.Err() == nil {
 			p.recorder.Opened(ctx, f.target.URL, f.keys, err)
@@ -70,6 +75,9 @@ func (p *relayCommand) open(ctx context.Context, f *follower) error {
 		e := f.entry
 		e.Source, e.URLs = src, []string{src.Key()}
 		entries, keys = append(entries, e), append(keys, src.Key())
+	}
+	if err := p.members.add(ctx, f.target.URL, keys); err != nil {
+		return err
 	}
 	if err := p.scheduler.Add(entries...); err != nil {
 		return err

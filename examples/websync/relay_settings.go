@@ -15,6 +15,7 @@ import (
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/schedule"
+	"github.com/websync-go/websync/harvest/union"
 	"github.com/websync-go/websync/publish"
 )
 
@@ -270,7 +271,13 @@ func (c *configuration) follower(path string, src *configSource, s *settings) (_
 	case src.Complete && protocol != "sitemap" && protocol != cli.Auto:
 		return nil, c.wrong(path+"complete", src.Complete, "only for sitemaps: what %s deletes, it states", protocol)
 	}
-	f := &follower{payloads: src.Payloads, pings: src.Pings}
+	for i, prefix := range src.Scope {
+		if err := union.CheckScope(prefix); err != nil {
+			return nil, c.wrong(fmt.Sprintf("%sscope[%d]", path, i), prefix,
+				"not %q, nor what ids begin with, with the slash after the host", union.Everything)
+		}
+	}
+	f := &follower{payloads: src.Payloads, pings: src.Pings, scope: src.Scope, rank: src.Rank, quarantined: src.Quarantined}
 	if f.target, err = cli.ParseTarget(protocol, src.URL); err != nil {
 		return nil, c.wrong(path+"url", src.URL, "not a URL that begins with http:// or https://")
 	}

@@ -8,13 +8,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/union"
 )
 
 // A Handler serves the page and its twin in JSON. Its fields must not change while it is
@@ -26,6 +30,16 @@ type Handler struct {
 	// next runs; a zero time is not known. It fits schedule.Scheduler.Due. If nil, the
 	// page has the sources that have run.
 	Due func() map[string]time.Time
+	// Merged is the key of the [union.Source] under which other sources are published. It is
+	// not listed, and its records do not count: those of its members do.
+	Merged string
+	// Conflicts returns which sources state the same ids: see [union.Source.Conflicts]. If
+	// nil, the page has none.
+	Conflicts func() []union.Conflict
+	// Hosts are names at which the page may be asked for, in the header Host, without a
+	// port: besides localhost and any address. If a page of a stranger gives its own name
+	// the address of this server, a browser sends that name.
+	Hosts []string
 	// Title is the heading of the page. If empty, it is "Harvest status".
 	Title string
 	// MaxAge is how long an answer is used again. If zero, it is 5 seconds; if negative,
@@ -62,6 +76,9 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Security-Policy", contentPolicy)
 	header.Set("Cache-Control", "private, no-cache")
 	switch {
+	case !h.knows(r.Host):
+		http.Error(w, "The page is not known by this name.", http.StatusMisdirectedRequest)
+		return
 	case r.URL.Path != "/" && r.URL.Path != "/status.json":
 		http.Error(w, "The page is at /, and as JSON at /status.json.", http.StatusNotFound)
 		return
@@ -92,6 +109,17 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodGet {
 		w.Write(a.body)
 	}
+}
+
+// knows reports whether the page may be asked for at a Host. No page of a stranger can make
+// a browser send an address that is not its own.
+func (h *Handler) knows(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	_, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	isHost := func(name string) bool { return strings.EqualFold(name, host) }
+	return err == nil || isHost("localhost") || slices.ContainsFunc(h.Hosts, isHost)
 }
 
 // matches reports whether If-None-Match has an ETag (RFC 9110 §13.1.2).

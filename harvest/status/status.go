@@ -36,7 +36,8 @@ type Status struct {
 	State   string `json:"state"`
 	Verdict string `json:"verdict"`
 
-	Live       int64         `json:"live"` // records of all sources
+	Live       int64         `json:"live"`      // records of all sources
+	Published  int64         `json:"published"` // records of Handler.Merged
 	Generation uint64        `json:"generation"`
 	Last       websync.Seq   `json:"last"`               // of the log
 	LastTime   time.Time     `json:"last_time,omitzero"` // likewise
@@ -44,6 +45,7 @@ type Status struct {
 	More       int64         `json:"more_sources"`       // that are not in Sources
 	Tasks      Tasks         `json:"tasks"`              // of all sources
 	AtLeast    bool          `json:"at_least"`           // there may be more tasks
+	Conflicts  []Conflict    `json:"conflicts"`          // ids that several sources state
 	Reasons    []Reason      `json:"reasons"`            // why there are tasks
 	Days       []Day         `json:"days"`               // of all sources
 	Statuses   []StatusCount `json:"statuses"`           // of all Days
@@ -72,6 +74,14 @@ type Source struct {
 	Going   []Going   `json:"going"`
 }
 
+// A Conflict counts ids that a source states and does not own.
+type Conflict struct {
+	Owner   string `json:"owner"` // the source that owns them; empty: none
+	Other   string `json:"other"`
+	IDs     int64  `json:"ids"`
+	Example string `json:"example"` // one of them
+}
+
 // A Reason is why tasks wait, are parked or are withheld.
 type Reason struct {
 	Kind     string   `json:"kind"` // "waiting", "parked", "gone", "withheld" or "lagging"
@@ -94,9 +104,14 @@ func (h *Handler) Status(ctx context.Context) (*Status, error) {
 		return nil, err
 	}
 	s := &Status{
-		Sources: []Source{}, Days: []Day{}, Hosts: []Host{},
+		Sources: []Source{}, Conflicts: []Conflict{}, Days: []Day{}, Hosts: []Host{},
 		Title: cmp.Or(page.Shown(h.Title), "Harvest status"), Time: now,
-		Live: head.Total(), Generation: head.Generation, Last: head.Last, LastTime: head.LastTime,
+		Live: head.Total() - head.Live[h.Merged], Published: head.Live[h.Merged], Generation: head.Generation, Last: head.Last, LastTime: head.LastTime,
+	}
+	if h.Conflicts != nil {
+		for _, c := range h.Conflicts() {
+			s.Conflicts = append(s.Conflicts, Conflict{page.Shown(c.Owner), page.Shown(c.Other), c.IDs, page.Shown(c.Example)})
+		}
 	}
 	due := map[string]time.Time{}
 	if h.Due != nil {
@@ -132,6 +147,7 @@ func (h *Handler) keys(ctx context.Context, head websync.Head, due map[string]ti
 	for key := range due {
 		known[key] = true
 	}
+	delete(known, h.Merged)
 	return slices.Sorted(maps.Keys(known)), nil
 }
 

@@ -24,6 +24,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/union"
 	"github.com/websync-go/websync/internal/page"
 	"github.com/websync-go/websync/internal/testing/testkit"
 )
@@ -334,7 +335,7 @@ func TestMethodsAndPaths(t *testing.T) {
 			{"POST", "/", 405}, {"PUT", "/", 405}, {"DELETE", "/status.json", 405}, {"OPTIONS", "/", 405}, {"GET", "/x", 404}, {"GET", "//", 404},
 		} {
 			w := httptest.NewRecorder()
-			s.handler.ServeHTTP(w, httptest.NewRequest(test.method, "http://x"+test.path, nil))
+			s.handler.ServeHTTP(w, httptest.NewRequest(test.method, "http://localhost"+test.path, nil))
 			assert.Equal(t, test.code, w.Code, "%s %s", test.method, test.path)
 			assert.Equal(t, "nosniff", w.Header().Get("X-Content-Type-Options"))
 			policy := w.Header().Get("Content-Security-Policy")
@@ -569,7 +570,7 @@ func TestConcurrency(t *testing.T) {
 			left--
 		default:
 			w := httptest.NewRecorder()
-			page.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+			page.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/", nil))
 			require.Equal(t, 200, w.Code)
 		}
 	}
@@ -603,7 +604,7 @@ func BenchmarkPage(b *testing.B) {
 			page := &Handler{Catalog: store, MaxAge: -1}
 			for b.Loop() {
 				w := httptest.NewRecorder()
-				page.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+				page.ServeHTTP(w, httptest.NewRequest("GET", "http://localhost/", nil))
 				require.Equal(b, 200, w.Code)
 			}
 		})
@@ -665,4 +666,50 @@ func TestEndWhileUnreachable(t *testing.T) {
 		hooks.End(ctx, &harvest.Report{Source: "source"}, context.Canceled)
 		assert.Equal(t, 15*time.Second, time.Since(began))
 	})
+}
+
+// TestHosts: a name that is not one of the page's is refused, whatever its port.
+func TestHosts(t *testing.T) {
+	page := &Handler{Catalog: harvest.NewCatalog(memstore.New()), Hosts: []string{"status.example"}}
+	for host, known := range map[string]bool{
+		"localhost": true, "localhost:8080": true, "127.0.0.1:8080": true, "[::1]:8080": true, "[::1]": true, "192.0.2.1": true,
+		"status.example": true, "Status.Example:9": true,
+		"evil.example": false, "evil.example:8080": false, "localhost.evil.example": false, "": false, "127.0.0.1.evil.example": false,
+	} {
+		for _, path := range []string{"/", "/status.json"} {
+			r := httptest.NewRequest(http.MethodGet, path, nil)
+			r.Host = host
+			w := httptest.NewRecorder()
+			page.ServeHTTP(w, r)
+			want := http.StatusOK
+			if !known {
+				want = http.StatusMisdirectedRequest
+			}
+			assert.Equal(t, want, w.Code, "%q", host)
+		}
+	}
+}
+
+// TestSharedIDs: the page names both sources of a conflict, and the set that is merged of
+// others counts once.
+func TestSharedIDs(t *testing.T) {
+	c := harvest.NewCatalog(memstore.New())
+	h := &harvest.Harvester{Catalog: c}
+	for _, source := range []string{"one", "two", "merged"} {
+		_, err := h.Run(t.Context(), harvest.Of(source, harvest.Event{Resource: websync.Resource{ID: "urn:x"}}))
+		require.NoError(t, err)
+	}
+	conflict := union.Conflict{Owner: "https://u:s3cret@a.example/", Other: "two <b>", IDs: 1, Example: "urn:x"}
+	page := &Handler{Catalog: c, Merged: "merged", Conflicts: func() []union.Conflict { return []union.Conflict{conflict} }}
+	s, err := page.Status(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, s.Sources, 2)
+	assert.EqualValues(t, 2, s.Live)
+	assert.EqualValues(t, 1, s.Published)
+	require.Len(t, s.Conflicts, 1)
+	assert.Equal(t, "two <b>", s.Conflicts[0].Other)
+	w := httptest.NewRecorder()
+	page.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/", nil))
+	assert.Contains(t, w.Body.String(), "two &lt;b&gt;")
+	assert.NotContains(t, w.Body.String(), "s3cret")
 }

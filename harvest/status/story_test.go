@@ -84,7 +84,7 @@ func (s *story) set(source string, f func(*history)) {
 
 func (s *story) get(path string, header ...string) *httptest.ResponseRecorder {
 	s.Helper()
-	r := httptest.NewRequest(http.MethodGet, path, nil)
+	r := httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil)
 	for i := 0; i < len(header); i += 2 {
 		r.Header.Add(header[i], header[i+1])
 	}

@@ -1,10 +1,10 @@
 package union_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -25,7 +25,7 @@ import (
 // follows them under random failures.
 type libraries struct {
 	all    []*library
-	listed []*library       // the members now, in their order
+	listed []union.Member   // now, in their order
 	target *harvest.Catalog // of the union, and perhaps of members
 
 	mu     sync.Mutex
@@ -49,7 +49,7 @@ func newLibraries(t *rapid.T) *libraries {
 		s.Now = func() time.Time { return time.Now().Add(ahead) }
 	}
 	l := &libraries{dbs: dbs, target: rapid.SampledFrom(append(stores, newCatalog())).Draw(t, "target")}
-	for _, name := range []string{"a", "b", "c"} {
+	for _, name := range []string{base + "a", "https://b.example/b", "c"} {
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		l.all = append(l.all, &library{rapid.SampledFrom(stores).Draw(t, "store of "+name), name, &now})
 	}
@@ -57,19 +57,36 @@ func newLibraries(t *rapid.T) *libraries {
 	return l
 }
 
-// list draws two or three members in any order.
+// list draws two or three members in any order, with any scopes and ranks.
 func (l *libraries) list(t *rapid.T) {
-	l.listed = rapid.Permutation(l.all).Draw(t, "members")[:rapid.IntRange(2, 3).Draw(t, "number of members")]
+	l.listed = nil
+	for _, at := range rapid.Permutation(l.all).Draw(t, "members")[:rapid.IntRange(2, 3).Draw(t, "number of members")] {
+		m := at.member()
+		m.Rank = rapid.IntRange(0, 1).Draw(t, "rank")
+		scopes := [][]string{nil, nil, {union.Everything}, {"https://b.example/"}, {"urn:", base + "v"}}
+		m.Scope = rapid.SampledFrom(scopes).Draw(t, "scope")
+		l.listed = append(l.listed, m)
+	}
+}
+
+// ids are what members call their resources: on the host of each, on none, without the
+// form of an IRI, and, in two cases, with the form of those that a union gives.
+var ids = []string{
+	base + "u", base + "v", "https://b.example/w", "urn:x", "news-1", "not an IRI",
+	websync.TagURI("c", "news-1"), websync.TagURI(base+"a", base+"u"),
 }
 
 // change draws a change and returns what makes it.
 func (l *libraries) change(t *rapid.T) func() {
 	at := rapid.SampledFrom(l.all).Draw(t, "member")
-	name := rapid.SampledFrom([]string{"u", "v", "w", "x", "y", "z"}).Draw(t, "name")
+	id := rapid.SampledFrom(ids).Draw(t, "id")
 	if rapid.IntRange(0, 2).Draw(t, "delete") == 0 {
-		return func() { at.del(testkit.Must, name) }
+		return func() {
+			at.harvest(testkit.Must, harvest.Event{Kind: harvest.Delete, Resource: websync.Resource{ID: id}})
+		}
 	}
-	e := put(name, rapid.SampledFrom([]websync.Datetime{{}, day(1), day(2), websync.DateOf(time.Now().AddDate(9, 0, 0))}).Draw(t, "modified"))
+	e := put("x", rapid.SampledFrom([]websync.Datetime{{}, day(1), day(2), websync.DateOf(time.Now().AddDate(9, 0, 0))}).Draw(t, "modified"))
+	e.Resource.ID = id
 	e.Resource.Title = rapid.SampledFrom([]string{"", "one", "two"}).Draw(t, "title")
 	e.Open = harvest.OpenBytes([]byte(rapid.SampledFrom([]string{"", "bytes", "other bytes"}).Draw(t, "text")))
 	return func() { at.harvest(testkit.Must, e) }
@@ -97,9 +114,14 @@ func (l *libraries) tidy(t *rapid.T) func() {
 // source returns the union of the members. Their Catalogs count the opened bodies and
 // call what during has for a call.
 func (l *libraries) source() *union.Source {
-	u := unionOf(l.listed...)
+	u := &union.Source{Name: src, Members: slices.Clone(l.listed)}
+	watched := map[websync.Catalog]websync.Catalog{}
 	for i := range u.Members {
-		watch(u, i).Before = l.call
+		m := &u.Members[i]
+		if watched[m.Catalog] == nil {
+			watched[m.Catalog] = &testkit.Catalog{Catalog: m.Catalog, Before: l.call}
+		}
+		m.Catalog = watched[m.Catalog]
 	}
 	return u
 }
@@ -183,10 +205,69 @@ func (l *libraries) finish(t *rapid.T) {
 // naive returns what the union must have, computed from the records of all members.
 func (l *libraries) naive(t *rapid.T) map[string]string {
 	all := map[string]string{}
-	for _, m := range slices.Backward(l.listed) {
-		maps.Copy(all, l.live(t, m.Catalog, m.source))
+	for _, id := range ids {
+		if strings.Contains(id, ":") {
+			if !strings.HasPrefix(id, "tag:") || !slices.ContainsFunc(l.listed, func(m union.Member) bool { return givesIDsLike(m, id) }) {
+				l.naiveID(t, all, id, l.listed)
+			}
+			continue
+		}
+		for _, m := range l.listed { // the same name means something else in each
+			mine := map[string]string{}
+			m.Scope = nil
+			l.naiveID(t, mine, id, []union.Member{m})
+			if line, live := mine[id]; live {
+				all[websync.TagURI(m.Source, id)] = line
+			}
+		}
 	}
 	return all
+}
+
+func givesIDsLike(m union.Member, id string) bool {
+	return strings.HasPrefix(id, websync.TagURI(m.Source, ""))
+}
+
+// naiveID adds the record of the owner of an id, if there is one.
+func (l *libraries) naiveID(t *rapid.T, all map[string]string, id string, members []union.Member) {
+	type claim struct {
+		union.Member
+		item  websync.Item
+		place int
+	}
+	var claims, scoped []claim
+	for place, m := range members {
+		items, err := m.Catalog.Get(context.Background(), m.Source, []string{id})
+		require.NoError(t, err)
+		within := len(m.Scope) == 0 && (m.Source == base+"a" && strings.HasPrefix(id, base) ||
+			m.Source == "https://b.example/b" && strings.HasPrefix(id, "https://b.example/"))
+		for _, prefix := range m.Scope {
+			within = within || prefix == union.Everything || strings.HasPrefix(id, prefix)
+		}
+		if items[0].Seq == 0 || len(m.Scope) > 0 && !within {
+			continue
+		}
+		claims = append(claims, claim{m, items[0], place})
+		if within {
+			scoped = append(scoped, claims[len(claims)-1])
+		}
+	}
+	if len(scoped) > 0 {
+		claims = scoped
+	}
+	claims = slices.DeleteFunc(claims, func(c claim) bool { return c.item.Kind == websync.Deleted })
+	if len(claims) == 0 {
+		return
+	}
+	oneCatalog := !slices.ContainsFunc(l.listed, func(m union.Member) bool { return m.Catalog != l.listed[0].Catalog })
+	owner := slices.MinFunc(claims, func(a, b claim) int {
+		first := cmp.Compare(a.place, b.place)
+		if oneCatalog {
+			first = cmp.Compare(a.item.Born, b.item.Born)
+		}
+		return cmp.Or(cmp.Compare(b.Rank, a.Rank), first)
+	})
+	all[id] = l.live(t, owner.Catalog.(*harvest.Catalog), owner.Source)[id]
 }
 
 // live returns the live records of a source in one line each. Of records that are

@@ -1,50 +1,54 @@
 package union
 
-import "iter"
+import (
+	"iter"
 
-// A merged value knows which of the sequences it comes from.
-type merged[T any] struct {
-	from  int
-	value T
+	"github.com/websync-go/websync"
+)
+
+// A logItem is an entry of the log of the member from.
+type logItem struct {
+	websync.Item
+	from int
 }
 
-// merge yields the values of several sorted sequences in order; of equal values, that of
-// the earlier sequence comes first. It holds one value of each. The first error ends it;
-// from is then the sequence that failed.
-func merge[T any](sequences []iter.Seq2[T, error], compare func(a, b T) int) iter.Seq2[merged[T], error] {
-	return func(yield func(merged[T], error) bool) {
+// mergeLogs yields the entries of several logs by time; of entries with one time, that of
+// the earlier member comes first. It holds one entry of each. The first error ends it; from
+// is then the member that failed.
+func mergeLogs(logs []iter.Seq2[websync.Item, error]) iter.Seq2[logItem, error] {
+	return func(yield func(logItem, error) bool) {
 		type puller struct {
-			next  func() (T, error, bool)
-			value T
-			ok    bool
+			next func() (websync.Item, error, bool)
+			item websync.Item
+			ok   bool
 		}
-		pullers := make([]puller, len(sequences))
+		pullers := make([]puller, len(logs))
 		advance := func(i int) (err error) {
 			p := &pullers[i]
-			p.value, err, p.ok = p.next()
+			p.item, err, p.ok = p.next()
 			return err
 		}
-		for i, seq := range sequences {
-			next, stop := iter.Pull2(seq)
+		for i, log := range logs {
+			next, stop := iter.Pull2(log)
 			defer stop()
 			pullers[i].next = next
 			if err := advance(i); err != nil {
-				yield(merged[T]{from: i}, err)
+				yield(logItem{from: i}, err)
 				return
 			}
 		}
 		for {
-			least := -1
+			first := -1
 			for i := range pullers {
-				if pullers[i].ok && (least < 0 || compare(pullers[i].value, pullers[least].value) < 0) {
-					least = i
+				if pullers[i].ok && (first < 0 || pullers[i].item.Time.Before(pullers[first].item.Time)) {
+					first = i
 				}
 			}
-			if least < 0 || !yield(merged[T]{least, pullers[least].value}, nil) {
+			if first < 0 || !yield(logItem{pullers[first].item, first}, nil) {
 				return
 			}
-			if err := advance(least); err != nil {
-				yield(merged[T]{from: least}, err)
+			if err := advance(first); err != nil {
+				yield(logItem{from: first}, err)
 				return
 			}
 		}

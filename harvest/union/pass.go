@@ -2,8 +2,11 @@ package union
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
 
@@ -11,8 +14,12 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A position is how far each member was read, in their order. A Checkpoint holds it.
-type position []cursor
+// A position is how far each member was read, in their order, and with which options. A
+// Checkpoint holds it.
+type position struct {
+	Options string   `json:"options"`
+	Members []cursor `json:"members"`
+}
 
 // A cursor is the position after an entry of a member's log. The entry may be of any
 // source, so the cursor may stand at the end of the log.
@@ -23,7 +30,7 @@ type cursor struct {
 	Time       time.Time   `json:"time"`
 }
 
-const positionVersion = 1
+const positionVersion = 2
 
 func (p position) checkpoint() harvest.Checkpoint {
 	data, _ := json.Marshal(p) // numbers, times of a log and strings
@@ -33,7 +40,7 @@ func (p position) checkpoint() harvest.Checkpoint {
 // readPosition returns the empty position if c cannot be read.
 func readPosition(c harvest.Checkpoint) (p position) {
 	if c.Version != positionVersion || json.Unmarshal(c.Data, &p) != nil {
-		return nil
+		return position{}
 	}
 	return p
 }
@@ -49,6 +56,7 @@ const batchSize = 256
 // A pass is one walk over the members of a Source.
 type pass struct {
 	*Source
+	members *members
 	run     *harvest.Run
 	yield   func(harvest.Event, error) bool
 	at      position
@@ -66,6 +74,7 @@ func (p *pass) walk(ctx context.Context) error {
 	if err := p.check(); err != nil {
 		return err
 	}
+	p.members = p.prepare()
 	heads, err := p.heads(ctx)
 	if err != nil {
 		return err
@@ -101,15 +110,15 @@ func (p *pass) heads(ctx context.Context) ([]websync.Head, error) {
 
 // moveTo makes heads the position.
 func (p *pass) moveTo(heads []websync.Head) {
-	p.at = make(position, len(heads))
+	p.at = position{p.options(), make([]cursor, len(heads))}
 	for i, h := range heads {
-		p.at[i] = cursor{p.Members[i].Source, h.Generation, h.Last, h.LastTime}
+		p.at.Members[i] = cursor{p.Members[i].Source, h.Generation, h.Last, h.LastTime}
 	}
 }
 
 func (p *pass) isAt(heads []websync.Head) bool {
 	for i, h := range heads {
-		if p.at[i].Seq != h.Last {
+		if p.at.Members[i].Seq != h.Last {
 			return false
 		}
 	}
@@ -119,11 +128,11 @@ func (p *pass) isAt(heads []websync.Head) bool {
 // continues reports whether the position is one of these members and their logs continue
 // from it.
 func (p *pass) continues(ctx context.Context, heads []websync.Head) (bool, error) {
-	if len(p.at) != len(heads) {
+	if len(p.at.Members) != len(heads) || p.at.Options != p.options() {
 		return false, nil
 	}
 	for i, h := range heads {
-		m, c := &p.Members[i], &p.at[i]
+		m, c := &p.Members[i], &p.at.Members[i]
 		if c.Source != m.Source || c.Generation != h.Generation {
 			return false, nil
 		}
@@ -157,7 +166,7 @@ func (c *cursor) isIn(ctx context.Context, log websync.Catalog) (bool, error) {
 // discards the position: if the listing is interrupted and the list of members returns to
 // what it was, their logs would not contain what the listing has added.
 func (p *pass) list(ctx context.Context, heads []websync.Head) error {
-	if err := p.emit(harvest.Event{Kind: harvest.Mark, Resume: position(nil).checkpoint()}); err != nil {
+	if err := p.emit(harvest.Event{Kind: harvest.Mark, Resume: position{}.checkpoint()}); err != nil {
 		return err
 	}
 	var total int64
@@ -202,8 +211,19 @@ func (p *pass) endList(ctx context.Context) error {
 	return p.emit(harvest.Event{Kind: harvest.SnapshotEnd, Complete: true, Options: p.options(), Resume: p.at.checkpoint()})
 }
 
-// listMember yields the records of a member that no member before it has live.
+// listMember yields the records that a member owns.
 func (p *pass) listMember(ctx context.Context, i int) error {
+	return p.owners(ctx, i, func(id string, owner int, item *websync.Item) error {
+		if owner != i {
+			return nil
+		}
+		return p.emit(p.members.list[i].put(id, item))
+	})
+}
+
+// owners calls see with each live record of a member, its id in the union, and the owner of
+// that.
+func (p *pass) owners(ctx context.Context, i int, see func(id string, owner int, item *websync.Item) error) error {
 	m := &p.Members[i]
 	batch := make([]websync.Item, 0, batchSize)
 	for item, err := range m.Catalog.Resources(ctx, websync.Range{Sources: []string{m.Source}}) {
@@ -213,30 +233,36 @@ func (p *pass) listMember(ctx context.Context, i int) error {
 		if batch = append(batch, item); len(batch) < batchSize {
 			continue
 		}
-		if err := p.listBatch(ctx, i, batch); err != nil {
+		if err := p.ownersOf(ctx, i, batch, see); err != nil {
 			return err
 		}
 		batch = batch[:0]
 	}
-	return p.listBatch(ctx, i, batch)
+	return p.ownersOf(ctx, i, batch, see)
 }
 
-// listBatch yields those of a member's records that no member before it has live.
-func (p *pass) listBatch(ctx context.Context, i int, batch []websync.Item) error {
-	ids := make([]string, len(batch))
+// ownersOf is owners for some records.
+func (p *pass) ownersOf(ctx context.Context, i int, batch []websync.Item, see func(string, int, *websync.Item) error) error {
+	var ids []string
+	var listed []websync.Item
 	for n := range batch {
-		ids[n] = batch[n].Resource.ID
+		if id, ok := p.members.published(&p.members.list[i], batch[n].Resource.ID); ok {
+			ids, listed = append(ids, id), append(listed, batch[n])
+		}
 	}
-	all, err := lookup(ctx, p.Members[:i], ids)
-	if err != nil {
-		return err
-	}
-	all = append(all, batch)
-	for n := range batch {
-		if all.winner(n) < i {
+	all := make(records, len(p.Members))
+	all[i] = listed
+	for k := range all {
+		if k == i {
 			continue
 		}
-		if err := p.emit(p.put(all, i, n)); err != nil {
+		var err error
+		if all[k], err = p.members.lookupIn(ctx, k, ids); err != nil {
+			return err
+		}
+	}
+	for n, id := range ids {
+		if err := see(id, p.members.owner(id, all, n), &listed[n]); err != nil {
 			return err
 		}
 	}
@@ -246,7 +272,7 @@ func (p *pass) listBatch(ctx context.Context, i int, batch []websync.Item) error
 // An entry is one entry of a member's log.
 type entry struct {
 	member int
-	id     string
+	id     string // in the union
 	at     time.Time
 }
 
@@ -258,13 +284,14 @@ func (p *pass) follow(ctx context.Context, heads []websync.Head) error {
 		logs[i] = p.log(ctx, i, h.Last)
 	}
 	batch := make([]entry, 0, batchSize)
-	for m, err := range merge(logs, byTime) {
+	for item, err := range mergeLogs(logs) {
 		if err != nil {
-			return p.Members[m.from].failed(err)
+			return p.Members[item.from].failed(err)
 		}
-		item := &m.value
-		batch = append(batch, entry{m.from, item.Resource.ID, item.Time})
-		at := &p.at[m.from]
+		if id, ok := p.members.published(&p.members.list[item.from], item.Resource.ID); ok {
+			batch = append(batch, entry{item.from, id, item.Time})
+		}
+		at := &p.at.Members[item.from]
 		at.Seq, at.Time = item.Seq, item.Time
 		if len(batch) < batchSize {
 			continue
@@ -278,11 +305,9 @@ func (p *pass) follow(ctx context.Context, heads []websync.Head) error {
 	return p.followBatch(ctx, batch)
 }
 
-func byTime(a, b websync.Item) int { return a.Time.Compare(b.Time) }
-
 // log returns what a member's log has between the position and an entry.
 func (p *pass) log(ctx context.Context, i int, until websync.Seq) iter.Seq2[websync.Item, error] {
-	m, at := &p.Members[i], &p.at[i]
+	m, at := &p.Members[i], &p.at.Members[i]
 	if at.Seq == until {
 		return func(func(websync.Item, error) bool) {}
 	}
@@ -291,27 +316,25 @@ func (p *pass) log(ctx context.Context, i int, until websync.Seq) iter.Seq2[webs
 }
 
 // followBatch yields the present state of the ids of some entries. It skips an entry if
-// its member has a later one of the id, which is still to be read, or if a member before
-// it has the id live, whose own entry is yielded.
+// its member has a later one of the id, which is still to be read.
 func (p *pass) followBatch(ctx context.Context, batch []entry) error {
 	ids := make([]string, len(batch))
 	for n := range batch {
 		ids[n] = batch[n].id
 	}
-	all, err := lookup(ctx, p.Members, ids)
+	all, err := p.members.lookup(ctx, ids)
 	if err != nil {
 		return err
 	}
 	var events []harvest.Event
 	done := map[string]bool{}
 	for n, e := range batch {
-		winner := all.winner(n)
-		if e.member > winner || done[e.id] || all[e.member][n].Time.After(e.at) {
+		if done[e.id] || all[e.member][n].Time.After(e.at) {
 			continue
 		}
 		done[e.id] = true
-		if winner < len(all) {
-			events = append(events, p.put(all, winner, n))
+		if owner := p.members.owner(e.id, all, n); owner >= 0 {
+			events = append(events, p.members.list[owner].put(e.id, &all[owner][n]))
 		} else {
 			events = append(events, harvest.Event{Kind: harvest.Delete, Resource: websync.Resource{ID: e.id}})
 		}
@@ -325,4 +348,18 @@ func (p *pass) followBatch(ctx context.Context, batch []entry) error {
 		}
 	}
 	return ctx.Err()
+}
+
+// put returns the event for a record that the member owns, with its id in the union.
+func (m *member) put(id string, item *websync.Item) harvest.Event {
+	ev := harvest.Event{Kind: harvest.Put, Resource: item.Resource, Tag: m.tag(item)}
+	ev.Resource.ID = id
+	ev.Resource.Modified = websync.Datetime{} // Get sets it
+	return ev
+}
+
+// tag identifies a state of a record of the member.
+func (m *member) tag(item *websync.Item) string {
+	sum := sha256.Sum256(binary.AppendVarint(appendString(nil, m.Source), item.Time.UnixMicro()))
+	return fmt.Sprintf("%x", sum[:16])
 }

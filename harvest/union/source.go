@@ -1,5 +1,5 @@
-// Package union makes one set of several: a [Source] that merges sources which may have
-// ids in common, and [Disjoint], which checks that they have none.
+// Package union makes one set of several that may have ids in common: for each id, one of
+// them owns it. A [Source] merges them so, and counts the [Conflict]s.
 package union
 
 import (
@@ -21,9 +21,20 @@ import (
 // is published like every other source. That may be the Store of the members; a Source
 // must not be a member of itself.
 //
-// If several members have an id live, the first of them wins: its description and its
-// bodies are the record, and those of the others are not read. When it deletes the id,
-// the next one wins; the id is gone when no member has it any more.
+// If several members state an id, one of them owns it: its description and its bodies are
+// the record, and those of the others are not read.
+//
+//   - Only a member that has the id in its scope may own it, if there is one: see
+//     [Member]. While none of these has the id live, it is gone, whatever others state.
+//   - Of those that remain and have it live, the one with the highest Rank owns it, then
+//     the one that had it first, or, if the members have several Catalogs, the first of
+//     Members.
+//
+// When the owner deletes the id, the next one owns it; the id is gone when no member that
+// may own it has it any more.
+//
+// An id that is no IRI, such as the number of an item in a feed, means something within its
+// member only. Its record has the id of [websync.TagURI], which no other member can state.
 //
 // The first run lists all members, in a snapshot. Later runs read their logs and yield,
 // for each id that changed, its present state. The events state no times: the times of
@@ -31,24 +42,18 @@ import (
 // decides. Clocks need not agree, and the Modified of a record may go back. Only Get sets
 // Modified: a Harvester with SkipBodies keeps none.
 //
-// Members are listed again when their list has changed, or when a log does not continue
-// where the last run ended: its Store was compacted, restored or replaced. Deletions of
-// what only a removed member had are withheld until Harvester.Approve.
+// Members are listed again when their list, their scopes or their ranks have changed, or
+// when a log does not continue where the last run ended: its Store was compacted, restored
+// or replaced. Deletions of what only a removed member had, or what a scope has excluded
+// since, are withheld until Harvester.Approve.
 //
 // Bodies are copied from the member's Catalog and verified. A body whose bytes the member
 // did not keep, since it only verified them, is not in the union either.
 type Source struct {
 	// Name is the Key. Required.
 	Name string
-	// Members are the sets, in order of precedence. At least one is required.
+	// Members are the sets. At least one is required.
 	Members []Member
-}
-
-// A Member is one of the sets of a Source: one source of a Catalog. Both fields are
-// required.
-type Member struct {
-	Catalog websync.Catalog
-	Source  string
 }
 
 var _ harvest.Getter = (*Source)(nil)
@@ -66,27 +71,31 @@ func (u *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 	}
 }
 
-// Get copies the bodies and the description from the member that has the resource now. If
+// Get copies the bodies and the description from the member that owns the resource now. If
 // they have changed since the event, a later run yields that change again. If no member
-// has the resource any more, the error is websync.ErrNotFound, and a later run yields the
+// owns the resource any more, the error is websync.ErrNotFound, and a later run yields the
 // deletion.
 func (u *Source) Get(ctx context.Context, job *harvest.Job) error {
-	records, err := lookup(ctx, u.Members, []string{job.Resource.ID})
+	members := u.prepare()
+	all, err := members.lookup(ctx, []string{job.Resource.ID})
 	if err != nil {
 		return err
 	}
-	i := records.winner(0)
-	if i == len(u.Members) {
+	owner := members.owner(job.Resource.ID, all, 0)
+	if owner < 0 {
 		return fmt.Errorf("in no member any more: %w", websync.ErrNotFound)
 	}
-	item := &records[i][0]
-	job.Resource, job.Tag = item.Resource, u.tag(records, i, 0)
+	item := &all[owner][0]
+	job.Tag = members.list[owner].tag(item)
+	id := job.Resource.ID
+	job.Resource = item.Resource
+	job.Resource.ID = id
 	for _, b := range item.Bodies {
 		if b.Key.IsZero() {
 			continue
 		}
-		if err := copyBody(ctx, job, u.Members[i].Catalog, b); err != nil {
-			return u.Members[i].failed(fmt.Errorf("body %q: %w", b.Name, err))
+		if err := copyBody(ctx, job, u.Members[owner].Catalog, b); err != nil {
+			return u.Members[owner].failed(fmt.Errorf("body %q: %w", b.Name, err))
 		}
 	}
 	return nil
@@ -118,83 +127,39 @@ func (u *Source) check() error {
 	if len(u.Members) == 0 {
 		return errors.New("union: Source.Members is empty; at least one is required")
 	}
-	for i, m := range u.Members {
+	for i := range u.Members {
+		m := &u.Members[i]
 		if m.Catalog == nil || m.Source == "" {
 			return fmt.Errorf("union: Source.Members[%d] must have a Catalog and a Source", i)
+		}
+		for _, prefix := range m.Scope {
+			if err := CheckScope(prefix); err != nil {
+				return fmt.Errorf("union: Source.Members[%d]: %w", i, err)
+			}
 		}
 	}
 	return nil
 }
 
-// options is a fingerprint of the settings that decide which ids there are: the members,
-// in any order.
+// options is a fingerprint of the settings that decide which ids there are and who owns
+// them. The order of the members is not part of it.
 func (u *Source) options() string {
-	var sources []string
+	var members []string
 	for _, m := range u.Members {
-		sources = append(sources, m.Source)
+		b := binary.AppendVarint(appendString(nil, m.Source), int64(m.Rank))
+		for _, prefix := range m.Scope {
+			b = appendString(b, prefix)
+		}
+		members = append(members, string(b))
 	}
-	slices.Sort(sources)
+	slices.Sort(members)
 	var b []byte
-	for _, s := range sources {
-		b = appendString(b, s)
+	for _, m := range members {
+		b = appendString(b, m)
 	}
 	return fmt.Sprintf("%x", sha256.Sum256(b))
 }
 
 func appendString(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
-}
-
-// failed names the member that an error comes from.
-func (m *Member) failed(err error) error { return fmt.Errorf("member %s: %w", m.Source, err) }
-
-// records are the members' records of some ids: by member, then by id.
-type records [][]websync.Item
-
-// lookup returns the members' records of ids.
-func lookup(ctx context.Context, members []Member, ids []string) (records, error) {
-	all := make(records, len(members))
-	for i := range members {
-		m := &members[i]
-		items, err := m.Catalog.Get(ctx, m.Source, ids)
-		if err == nil && len(items) != len(ids) {
-			err = fmt.Errorf("Catalog.Get returned %d records for %d ids", len(items), len(ids))
-		}
-		if err != nil {
-			return nil, m.failed(err)
-		}
-		all[i] = items
-	}
-	return all, nil
-}
-
-// winner returns the first member that has the id with this number live; len(r) if none
-// has.
-func (r records) winner(id int) int {
-	for i := range r {
-		if item := &r[i][id]; item.Resource.ID != "" && item.Kind != websync.Deleted {
-			return i
-		}
-	}
-	return len(r)
-}
-
-// put returns the event for a member's record of the id with this number.
-func (u *Source) put(all records, member, id int) harvest.Event {
-	ev := harvest.Event{Kind: harvest.Put, Resource: all[member][id].Resource, Tag: u.tag(all, member, id)}
-	ev.Resource.Modified = websync.Datetime{} // Get sets it
-	return ev
-}
-
-// tag identifies the states that decide which member wins: of its own record, and of
-// those of the members before it, which do not have the id live. The same states come
-// back only with the same list of members.
-func (u *Source) tag(all records, member, id int) string {
-	var b []byte
-	for i := range all[:member+1] {
-		b = appendString(b, u.Members[i].Source)
-		b = binary.AppendVarint(b, all[i][id].Time.UnixMicro())
-	}
-	sum := sha256.Sum256(b)
-	return fmt.Sprintf("%x", sum[:16])
 }
