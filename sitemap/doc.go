@@ -25,12 +25,12 @@
 //
 // # Writing
 //
-// A [Writer] writes one document, its [Head] first; a [SetWriter] writes as many as the entries need, and
-// the index that lists them. Neither is liberal: they refuse entries that the protocol,
-// its schema or a known extension forbids, and write nothing of them. They keep to the
-// limits of 50,000 entries and 52,428,800 bytes before compression exactly. Only the
-// caller can know that no loc is written twice, and that the document may list every loc;
-// [Validate] checks both.
+// A [Writer] writes one document, its [Head] first; a [SetWriter] writes as many as the
+// entries need, and the index that lists them. Neither is liberal: they refuse entries
+// that the protocol, its schema or a known extension forbids, and write nothing of them.
+// They keep to the limits of 50,000 entries and 52,428,800 bytes before compression
+// exactly. Only the caller can know that no loc is written twice, and that the document
+// may list every loc; [Validate] checks both.
 //
 // [Alternate.Element], and the Element methods of package sitemap/google, make what
 // Entry.Elements holds.

@@ -105,6 +105,7 @@ func (s *SetWriter) alone() bool {
 func (s *SetWriter) setUp() {
 	s.w.Gzip, s.w.Extensions = s.Gzip, s.Extensions
 	s.w.MaxEntries, s.w.MaxBytes = s.MaxEntries, s.MaxBytes
+	s.w.check.use(s.Extensions) // the first entry is encoded before a part is open
 }
 
 // open begins the next part.

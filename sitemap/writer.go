@@ -153,7 +153,8 @@ func (w *Writer) begin(h *Head) error {
 	if a := w.Appender; a != nil {
 		w.buf = a.Document(w.buf)
 	}
-	w.check.exts, w.check.count, w.check.appender = w.Extensions, make([]int, len(w.Extensions)), w.Appender
+	w.check.use(w.Extensions)
+	w.check.appender = w.Appender
 	for i := range h.Elements {
 		b, err := w.check.appendElement(w.buf, &h.Elements[i])
 		if err != nil {
@@ -287,6 +288,9 @@ type checker struct {
 	count    []int            // of the elements of each extension in the entry
 	lastMod  websync.Datetime // as written
 }
+
+// use makes c check the elements of some extensions.
+func (c *checker) use(exts []Extension) { c.exts, c.count = exts, make([]int, len(exts)) }
 
 var (
 	// RFC 3986 §6.2.3: producers should omit the colon

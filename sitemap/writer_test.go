@@ -425,6 +425,13 @@ func TestSetWriter(t *testing.T) {
 		assert.Zero(t, p.open, "nothing to write, nothing is created")
 		require.NoError(t, s.Close())
 	})
+	t.Run("a bad extension element in the first entry", func(t *testing.T) {
+		s := sitemap.NewSetWriter(new(parts).create)
+		s.Extensions = google.Extensions()
+		bad := websync.Element{Space: google.ImageNamespace, Local: "image", XML: `<image xmlns="` + google.ImageNamespace + `"/>`}
+		require.ErrorContains(t, s.Write(&sitemap.Entry{Loc: "https://www.example.com/", Elements: []websync.Element{bad}}), "no loc")
+		require.NoError(t, s.Close())
+	})
 	t.Run("no entries", func(t *testing.T) {
 		p := new(parts)
 		s := sitemap.NewSetWriter(p.create)
