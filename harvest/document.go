@@ -90,8 +90,8 @@ func documentKey(url string) uint64 {
 // note returns the note of a document. Times in the future are not believed.
 func (r *run) note(d *ListedDocument) documentNote {
 	n := documentNote{Key: documentKey(d.URL), Entries: d.Entries, Sum: d.Sum, Read: r.clock().UnixNano()}
-	n.Newest = nanoseconds(r.past(d.Newest))
-	n.Made = nanoseconds(r.past(websync.NewDatetime(d.Made)))
+	n.Newest = nanoseconds(r.horizon().past(d.Newest))
+	n.Made = nanoseconds(r.horizon().past(websync.NewDatetime(d.Made)))
 	return n
 }
 

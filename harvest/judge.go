@@ -41,8 +41,7 @@ type moment struct {
 	// moment that the snapshot describes.
 	last      websync.Seq
 	described websync.Datetime
-	// latest is the latest time, in seconds since 1970, that does not lie in the future.
-	latest int64
+	horizon   horizon
 }
 
 // A verdict is what an event means for the record of its id.
@@ -105,19 +104,11 @@ func judgeRecord(st *statement, h *held, m *moment) verdict {
 // again, are compared as in a log. What the source shows now is not older than a live
 // record.
 func (m *moment) isOlder(st *statement, known websync.Datetime, isNew bool) bool {
-	t, known := m.past(st.ev.time()), m.past(known)
+	t, known := m.horizon.past(st.ev.time()), m.horizon.past(known)
 	if st.listed && !isNew {
 		return !st.ev.Apart && notBefore(known, m.described) && !t.After(known)
 	}
 	return t.Before(known)
-}
-
-// past returns t, or the zero Datetime if t lies in the future.
-func (m *moment) past(t websync.Datetime) websync.Datetime {
-	if isAfter(t, m.latest) {
-		return websync.Datetime{}
-	}
-	return t
 }
 
 // orders returns the time of the record as far as it orders the event: a put that is
@@ -144,7 +135,7 @@ func (m *moment) listsAgain(st *statement, rec *Record) bool {
 // that is Current does.
 func (m *moment) wasSwept(st *statement, rec *Record) bool {
 	swept := rec.Kind == websync.Deleted && rec.Stated.At.IsZero() && !st.ev.isCurrent()
-	t, known := m.past(st.ev.time()), m.past(rec.Stated.Modified)
+	t, known := m.horizon.past(st.ev.time()), m.horizon.past(rec.Stated.Modified)
 	return swept && !st.listed && !t.IsZero() && !known.IsZero() && !t.After(known)
 }
 
@@ -253,11 +244,6 @@ func (st *statement) isLater(rec *Record) bool {
 
 // hasContent reports whether an event links to bytes or brings them.
 func (e *Event) hasContent() bool { return e.Resource.Content.Href != "" || e.Open != nil }
-
-// isAfter reports whether a stated time is later than one in seconds since 1970.
-func isAfter(t websync.Datetime, seconds int64) bool {
-	return !t.IsZero() && t.UTC().Time().Unix() > seconds
-}
 
 // mayMean reports whether d is the moment e, or less precise and overlaps it.
 func mayMean(d, e websync.Datetime) bool {

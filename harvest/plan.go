@@ -1,12 +1,9 @@
 package harvest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -203,7 +200,7 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 // prepare sets what the run derives from an event, and reports it.
 func (p *pipe) prepare(s *slot) {
 	if s.task == nil {
-		p.report.event(p.past(s.ev.time()))
+		p.report.event(p.horizon().past(s.ev.time()))
 		p.checkTime(s)
 	}
 	if s.ev.Kind == Put {
@@ -216,7 +213,7 @@ func (p *pipe) prepare(s *slot) {
 
 // checkTime reports an event whose time lies in the future.
 func (p *pipe) checkTime(s *slot) {
-	if t := s.ev.time(); p.isFuture(t) {
+	if t := s.ev.time(); p.horizon().isBefore(t) {
 		const message = "%q is stated to have changed more than a day after %s, by the publisher's clock: its time is not used"
 		text := fmt.Sprintf(message, s.id(), p.clock().UTC().Format(time.RFC3339))
 		p.finding(ruleFuture.Finding(p.key, 0, 0, "", []byte(t.String()), text))
@@ -234,18 +231,6 @@ func (r *run) describe(st *statement) {
 // event states.
 func (r *run) wantsContent(ev *Event) bool {
 	return r.getter != nil || r.h.Bodies == SkipBodies || ev.hasContent()
-}
-
-// load loads the slots of a batch into the processor's cache, all of them at the same
-// time: one after the other each takes as long as hashing its id.
-func (t *seenTable) load(batch []*slot) {
-	for _, s := range batch {
-		s.tableHash = t.hash(s.id())
-	}
-	for _, s := range batch {
-		i, _ := bits.Mul64(s.tableHash, uint64(len(t.slots)))
-		t.loaded ^= t.slots[i]
-	}
 }
 
 // recognise reports whether the table of the snapshot shows that the event states nothing
@@ -268,70 +253,8 @@ func (p *pipe) recognise(s *slot) bool {
 	return same && !again && !p.h.Recheck && !p.dry.audits() && !p.samples(s)
 }
 
-// noteEntry adds an entry of the snapshot to its note.
-func (p *pipe) noteEntry(s *slot) {
-	snap := p.snap
-	if snap.note.At.IsZero() || s.ev.Apart {
-		return
-	}
-	h := uint64(14695981039346656037) // FNV-1a
-	for i := range len(s.id()) {
-		h = (h ^ uint64(s.id()[i])) * 1099511628211
-	}
-	h = (h ^ s.statement.hash) * 1099511628211
-	modified := s.ev.Resource.Modified.UTC().Time()
-	h = (h ^ uint64(modified.Unix()) ^ uint64(modified.Nanosecond())<<32) * 1099511628211
-	snap.note.Sum += h ^ h>>32
-	t := p.timeOf(s)
-	if !t.After(snap.note.At) {
-		return
-	}
-	if snap.latest.IsZero() {
-		const message = "the listing describes the moment %s, and lists %q with the later time %s"
-		p.momentFinding(snap, fmt.Sprintf(message, snap.note.At, websync.RedactURL(s.id()), t))
-	}
-	if snap.latest.IsZero() || t.After(snap.latest) {
-		snap.latest = t
-	}
-}
-
 // timeOf returns the time of a slot's event; zero if it lies in the future.
-func (p *pipe) timeOf(s *slot) websync.Datetime { return p.past(s.ev.time()) }
-
-// state returns stateOf for the record that an event leads to; 0 if equal events do not
-// mean equal bytes.
-func (t *seenTable) state(st *statement) uint32 {
-	if !st.ev.isConclusive() {
-		return 0
-	}
-	return t.stateOf(t.key.state(st.hash, cmp.Or(st.ev.Listed, st.ev.Resource.Modified)), st.content)
-}
-
-// samples reports whether to ask for an entry of the snapshot although it seems
-// unchanged.
-func (p *pipe) samples(s *slot) bool {
-	c := p.snap.sample
-	if c == nil || p.h.Bodies == SkipBodies || s.ev.Open != nil || p.getter == nil && !s.ev.hasContent() {
-		return false
-	}
-	all, left := c.all.Load(), p.snap.table.count-p.snap.table.listed // without this one
-	chosen := c.need > 0 && rand.Int64N(int64(left)+1) < c.need
-	if !all && !chosen || p.spent() {
-		c.passed++
-		return false
-	}
-	s.sample = c
-	if chosen || c.before.isLost() {
-		s.sampled = sampledTypical
-	}
-	if chosen {
-		if rand.IntN(freshShare) == 0 {
-			s.sampled = sampledFresh
-		}
-		c.need--
-	}
-	return true
-}
+func (p *pipe) timeOf(s *slot) websync.Datetime { return p.horizon().past(s.ev.time()) }
 
 // lookup sets the records of slots and the tasks of their ids. A slot that comes from a
 // task has ended if the Store no longer has that task: a later event replaced or ended
@@ -391,66 +314,6 @@ func (p *pipe) resume(s *slot) {
 	if !s.ev.Resume.IsZero() && p.snap == nil && !p.broken {
 		p.ledger.resume(s.n, s.ev.Resume)
 	}
-}
-
-// admit decides about a slot. If another slot of its id is on its way, it waits for that.
-func (p *pipe) admit(ctx context.Context, s *slot) error {
-	if p.dry != nil {
-		if err := p.dry.renew(ctx, p, s); err != nil {
-			return err
-		}
-	}
-	if s.task == nil {
-		p.releaseBefore(ctx, s)
-	}
-	p.ledger.enter(s)
-	p.move(s, slotPlanned)
-	switch first := p.flying[s.id()]; {
-	case first == nil:
-	case first.state == slotHeld:
-		s = p.replace(first, s)
-	default:
-		first.later = append(first.later, s)
-		return nil
-	}
-	p.flying[s.id()] = s
-	p.dispatch(ctx, s)
-	return nil
-}
-
-// releaseBefore decides about the slots of a log that were held back and have an earlier
-// time than s.
-func (p *pipe) releaseBefore(ctx context.Context, s *slot) {
-	for p.snap == nil && len(p.waiting) > 0 && p.timeOf(p.waiting[0]).Before(p.timeOf(s)) {
-		p.release(ctx)
-	}
-}
-
-// release decides about the slot that has been held back longest.
-func (p *pipe) release(ctx context.Context) {
-	s := p.waiting[0]
-	p.unhold(s, slotAlone)
-	p.dispatch(ctx, s)
-}
-
-// unhold removes a slot from those that are held back.
-func (p *pipe) unhold(s *slot, to slotState) {
-	i := slices.Index(p.waiting, s)
-	p.waiting = slices.Delete(p.waiting, i, i+1)
-	p.move(s, to)
-}
-
-// replace returns the slot that wins of two slots of one id: s, unless it yields to
-// first, which was held back.
-func (p *pipe) replace(first, s *slot) *slot {
-	p.unhold(first, slotPlanned)
-	s.listed = s.ev.Kind == Put && (s.listed || first.listed)
-	win, lost := s, first
-	if p.yieldsTo(s, first) {
-		win, lost = first, s
-	}
-	p.supersede(lost)
-	return win
 }
 
 // drain decides about all slots that are held back: the control event comes next, or the

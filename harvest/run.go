@@ -1,24 +1,21 @@
 package harvest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/survive"
-	"github.com/websync-go/websync/internal/syntax"
 )
 
-// A run is one pass over one source. Its files follow the five stages: list.go; plan.go,
-// which decides by decide.go and judge.go; get.go; commit.go; sweep.go.
+// A run is one pass over one source. This file is its life, from the claim to the end. The
+// five stages are in list.go; plan.go, decide.go, which asks judge.go, and dispatch.go;
+// get.go; commit.go; sweep.go.
 type run struct {
 	h       *Harvester
 	catalog *Catalog // that of h
@@ -114,60 +111,204 @@ func (r *run) setUp() {
 	r.commits = &committer{run: r}
 }
 
-// clock returns the time by the publisher's clock: the latest Date of the answers with
-// lists, or the start of the run if none had one.
-func (r *run) clock() time.Time {
-	if date := r.date.Load(); date != 0 {
-		return time.Unix(date, 0)
-	}
-	return r.report.Started
-}
-
-// noteDate notes the Date of an answer with a list.
-func (r *run) noteDate(resp *Response) {
-	at := parseDate(resp.header("Date"))
-	for date := r.date.Load(); !at.IsZero() && at.Unix() > date && !r.date.CompareAndSwap(date, at.Unix()); {
-		date = r.date.Load()
-	}
-}
-
-// parseDate parses the Date of an answer; the time is zero if it is none.
-func parseDate(text string) time.Time {
-	d, _, err := websync.ParseDatetimeLenient(text)
-	if err != nil {
-		return time.Time{}
-	}
-	return d.UTC().Time()
-}
-
-// past returns t, or the zero Datetime if t lies in the future.
-func (r *run) past(t websync.Datetime) websync.Datetime {
-	if r.isFuture(t) {
-		return websync.Datetime{}
-	}
-	return t
-}
-
-// isFuture reports whether a stated time lies in the future.
-func (r *run) isFuture(t websync.Datetime) bool { return isAfter(t, r.latest()) }
-
-// latest returns the latest time that does not lie in the future, in seconds since 1970:
-// a day later than the publisher's clock. If no answer had a Date, a full pass takes the
-// local clock; for any other run no time lies in the future.
-func (r *run) latest() int64 {
-	now := r.date.Load()
-	switch {
-	case now != 0:
-	case r.isFull():
-		now = r.report.Started.Unix()
-	default:
-		return math.MaxInt64
-	}
-	return now + 24*60*60
-}
-
 // isFull reports whether the run lists from the beginning.
 func (r *run) isFull() bool { return r.h.Full || r.h.Recheck || r.dry.audits() }
+
+// claimed calls f while it holds a claim, and the hooks Begin and End.
+func (h *Harvester) claimed(ctx context.Context, src Source, claim claimFunc, f runFunc) (*Report, error) {
+	r := newRun(h, src)
+	if err := r.check(); err != nil {
+		return r.report, err
+	}
+	r.setUp()
+	if r.hooks.Begin != nil {
+		ctx = r.hooks.Begin(ctx, r.key)
+	}
+	err := r.named(errPanic) // unless do returns
+	defer func() {
+		r.report.Ended = time.Now().UTC()
+		if r.hooks.End != nil {
+			r.hooks.End(ctx, r.report, err)
+		}
+	}()
+	err = r.do(ctx, claim, f)
+	return r.report, err
+}
+
+// do calls f while it holds a claim. If f panics, as a hook may, the panic goes on after
+// the claim is released.
+func (r *run) do(ctx context.Context, claim claimFunc, f runFunc) error {
+	ctx, err := r.begin(ctx, claim)
+	if err != nil {
+		return err
+	}
+	returned := false
+	defer func() {
+		if !returned {
+			r.end(ctx, errPanic)
+		}
+	}()
+	err = f(ctx, r)
+	returned = true
+	return r.end(ctx, err)
+}
+
+// named returns an error of the run with the source's name.
+func (r *run) named(err error) error {
+	return fmt.Errorf("harvest: %s: %w", websync.RedactURL(r.key), err)
+}
+
+// A claimFunc makes the claim that a run commits under.
+type claimFunc func(*run, context.Context) (*claim, error)
+
+// A runFunc is what a run does under its claim.
+type runFunc func(context.Context, *run) error
+
+// endTime is how long a cancelled run has to store what it has got and to release what it
+// holds, however many calls of the Store that takes.
+const endTime = 10 * time.Second
+
+// begin makes a claim, and returns a context that ends when the claim is lost.
+func (r *run) begin(ctx context.Context, claim claimFunc) (_ context.Context, err error) {
+	if r.commits.claim, err = claim(r, ctx); err != nil {
+		return ctx, r.named(err)
+	}
+	r.ending, r.ended = survive.Cancel(ctx, endTime)
+	ctx, r.cancel = context.WithCancelCause(ctx)
+	r.goBeside(ctx, func(ctx context.Context) { r.keepClaim(ctx, r.commits.renew) })
+	r.goBeside(ctx, r.reportProgress)
+	return ctx, nil
+}
+
+// claimSource makes the claim under which the source is listed.
+func (r *run) claimSource(ctx context.Context) (*claim, error) {
+	waits := false
+	for {
+		claim, err := r.claim(ctx, "source/"+r.key)
+		if !r.h.Wait || !errors.Is(err, ErrHeld) {
+			return claim, err
+		}
+		if !waits && r.hooks.Held != nil {
+			r.hooks.Held(r.key, err)
+		}
+		waits = true
+		if err := sleep(ctx, pollClaim); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// pollClaim is the interval at which a run that waits asks whether others have ended.
+const pollClaim = time.Second
+
+// sleep waits for d. It returns the cause if ctx ends before.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (r *run) claim(ctx context.Context, name string) (*claim, error) {
+	return r.catalog.claim(ctx, name, r.h.ttl())
+}
+
+// goBeside calls f in a goroutine of its own. A panic of f ends the run, and goes on in
+// end.
+func (r *run) goBeside(ctx context.Context, f func(context.Context)) {
+	r.beside.Go(func() {
+		r.catch(r.cancel, func() error {
+			f(ctx)
+			return nil
+		})
+	})
+}
+
+// keepClaim renews a claim until ctx ends, and ends ctx when the claim is lost.
+func (r *run) keepClaim(ctx context.Context, renew func(context.Context) error) {
+	tick := time.NewTicker(r.h.ttl() / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		err := renew(ctx)
+		if errors.Is(err, ErrFenced) {
+			r.cancel(err)
+			return
+		}
+		if err != nil {
+			r.log.Warn("claim not renewed", "source", r.key, "err", err)
+		}
+	}
+}
+
+// end releases what begin took and completes the report, also that of a cancelled run.
+func (r *run) end(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); err != nil && cause != nil {
+		err = cause
+	}
+	r.cancel(nil)
+	r.beside.Wait()
+	defer r.ended()
+	err = r.release(r.ending, err)
+	if e := r.count(r.ending); e != nil && err == nil {
+		err = e
+	}
+	if v := r.caught.Load(); v != nil {
+		panic(v)
+	}
+	r.progress()
+	if err != nil {
+		r.report.Complete = false
+		return r.named(err)
+	}
+	return nil
+}
+
+// release stores what the Fetcher wants stored, and releases the claims, even if that
+// panics.
+func (r *run) release(ctx context.Context, err error) (joined error) {
+	defer func() {
+		for _, claim := range []*claim{r.workClaim, r.commits.claim} {
+			if claim == nil {
+				continue
+			}
+			if e := r.catalog.release(ctx, claim); e != nil {
+				joined = errors.Join(joined, &StoreError{e})
+			}
+		}
+	}()
+	if e := r.commits.saveState(ctx); e != nil && err == nil {
+		err = e
+	}
+	if lost := r.commits.lost; lost != nil && !errors.Is(err, lost) {
+		err = errors.Join(err, lost)
+	}
+	return err
+}
+
+// count fills in the report what the run leaves. It comes after release: if it takes too
+// long after a cancellation, nothing is held.
+func (r *run) count(ctx context.Context) error {
+	catalog := r.catalog
+	if r.dry != nil {
+		catalog = r.dry.below
+	}
+	if err := r.report.countLeft(ctx, catalog); err != nil {
+		return &StoreError{err}
+	}
+	if to, err := catalog.Checkpoint(ctx, r.key); err == nil {
+		r.report.To = to
+	}
+	return nil
+}
 
 func (r *run) newBody(ctx context.Context) (pendingBody, error) {
 	defer r.ours()
@@ -275,159 +416,3 @@ func (r *run) spent() bool {
 	}
 	return r.report.BudgetSpent
 }
-
-// counted is the Fetcher that Sources and jobs see: it sets what Requests have from the
-// engine, and counts and reports them.
-type counted struct {
-	run  *run
-	list bool
-}
-
-var errNoFetcher = errors.New("harvest: Harvester.Fetcher is nil")
-
-func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
-	if c.run.h.Fetcher == nil {
-		return nil, errNoFetcher
-	}
-	if !c.list && c.run.spent() {
-		return nil, errBudget
-	}
-	sent := *req
-	sent.Root, sent.Source, sent.List = cmp.Or(req.Root, c.run.root), c.run.key, c.list
-	sent.Began = c.run.report.Started
-	req = &sent
-	began := time.Now()
-	resp, err := c.run.h.Fetcher.Fetch(ctx, req)
-	if wrong := breach(req, resp); err == nil && wrong != "" {
-		err = fmt.Errorf("the Fetcher, a %T, returned %s", c.run.h.Fetcher, wrong)
-	}
-	if err == nil && resp.NotModified {
-		// that of the bytes which are held, whatever the answer has (RFC 9111 §4.3.4)
-		resp.Validator = req.Validator
-	}
-	status := statusOf(resp, err)
-	if status != 0 || !aborted(ctx, err) && !errors.Is(err, ErrNotYet) && !errors.Is(err, ErrForbidden) {
-		c.count(status)
-	}
-	if err == nil && c.list {
-		c.run.noteDate(resp)
-	}
-	c.noteAlone(err)
-	c.watch(ctx, req, resp, status, began, err)
-	return resp, err
-}
-
-// noteAlone reports the host if err is that of one which the run leaves alone.
-func (c *counted) noteAlone(err error) {
-	alone, ok := errors.AsType[*LeftAloneError](err)
-	if !ok {
-		return
-	}
-	c.run.report.leftAlone(alone)
-	if !c.list {
-		c.run.alone.Store(alone.Host, alone)
-	}
-}
-
-// breach returns how an answer without an error breaks the contract of a Fetcher; "" if
-// it does not.
-func breach(req *Request, resp *Response) string {
-	switch {
-	case resp == nil:
-		return "neither a Response nor an error"
-	case resp.Body == nil && !resp.NotModified:
-		return "a Response without a Body"
-	case resp.NotModified && req.Validator.IsZero():
-		return "NotModified for a Request without a Validator"
-	}
-	return ""
-}
-
-// watch counts the bytes of the answer and reports the request: at once if its body is
-// already read, or there is none, else when the caller has read or closed it.
-func (c *counted) watch(ctx context.Context, req *Request, resp *Response, status int, began time.Time, err error) {
-	ended := func(bytes int64, err error) {
-		defer c.run.ours()
-		if hook := c.run.hooks.Attempt; hook != nil {
-			host, _ := syntax.OriginOf(req.URL)
-			hook(ctx, AttemptInfo{
-				Source: c.run.key, List: c.list, Method: "GET", Host: string(host), URL: websync.RedactURL(req.URL),
-				Status: status, Bytes: bytes, Duration: time.Since(began), Err: err,
-			})
-		}
-	}
-	switch {
-	case err != nil || resp.Body == nil:
-		ended(0, err)
-	case c.list && req.Spool && resp.Length >= 0:
-		ended(resp.Length, nil)
-	case !c.list || c.run.hooks.Attempt != nil:
-		body := &countedBody{ReadCloser: resp.Body, ended: ended}
-		if !c.list {
-			body.report = c.run.report
-		}
-		resp.Body = body
-	}
-}
-
-func (c *counted) count(status int) {
-	r := c.run.report
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.Requests[status]++
-	if !c.list {
-		r.bodyRequests++
-		if status == 200 {
-			r.Fetched++
-		}
-	}
-}
-
-// statusOf returns the status of an answer, 0 if there was none. An error states it with
-// a method StatusCode() int.
-func statusOf(resp *Response, err error) int {
-	if err == nil {
-		return resp.Status
-	}
-	var s interface{ StatusCode() int }
-	if errors.As(err, &s) {
-		return s.StatusCode()
-	}
-	return 0
-}
-
-// countedBody counts the bytes that are read, and calls ended once when there are no
-// more.
-type countedBody struct {
-	io.ReadCloser
-	report *Report // if nil, the Report does not count them
-	bytes  atomic.Int64
-	once   sync.Once
-	ended  func(bytes int64, err error)
-}
-
-func (b *countedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	b.bytes.Add(int64(n))
-	if b.report != nil {
-		b.report.mu.Lock()
-		b.report.Bytes += int64(n)
-		b.report.mu.Unlock()
-	}
-	switch err {
-	case nil:
-	case io.EOF:
-		b.end(nil)
-	default:
-		b.end(err)
-	}
-	return n, err
-}
-
-func (b *countedBody) Close() error {
-	err := b.ReadCloser.Close()
-	b.end(nil)
-	return err
-}
-
-func (b *countedBody) end(err error) { b.once.Do(func() { b.ended(b.bytes.Load(), err) }) }

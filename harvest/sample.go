@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 )
@@ -112,6 +113,32 @@ func (p *pipe) startSample(ctx context.Context, live int64) (*sample, error) {
 		p.disbelieve(c, c.now)
 	}
 	return c, nil
+}
+
+// samples reports whether to ask for an entry of the snapshot although it seems
+// unchanged.
+func (p *pipe) samples(s *slot) bool {
+	c := p.snap.sample
+	if c == nil || p.h.Bodies == SkipBodies || s.ev.Open != nil || p.getter == nil && !s.ev.hasContent() {
+		return false
+	}
+	all, left := c.all.Load(), p.snap.table.count-p.snap.table.listed // without this one
+	chosen := c.need > 0 && rand.Int64N(int64(left)+1) < c.need
+	if !all && !chosen || p.spent() {
+		c.passed++
+		return false
+	}
+	s.sample = c
+	if chosen || c.before.isLost() {
+		s.sampled = sampledTypical
+	}
+	if chosen {
+		if rand.IntN(freshShare) == 0 {
+			s.sampled = sampledFresh
+		}
+		c.need--
+	}
+	return true
 }
 
 // disbelieve makes the snapshot ask for everything.

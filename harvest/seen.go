@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"hash/maphash"
 	"math/bits"
 )
@@ -56,6 +57,18 @@ func (t *seenTable) hash(id string) uint64 { return t.mix(t.key.id(id)) }
 
 // mix returns the hash in this table of an id whose recordPrint has this ID.
 func (t *seenTable) mix(id uint64) uint64 { return maphash.Comparable(t.seed, id) }
+
+// load loads the slots of a batch into the processor's cache, all of them at the same
+// time: one after the other each takes as long as hashing its id.
+func (t *seenTable) load(batch []*slot) {
+	for _, s := range batch {
+		s.tableHash = t.hash(s.id())
+	}
+	for _, s := range batch {
+		i, _ := bits.Mul64(s.tableHash, uint64(len(t.slots)))
+		t.loaded ^= t.slots[i]
+	}
+}
 
 // find returns the slot of the id with this hash, or the free slot where it belongs, and
 // the bits of the hash in that slot.
@@ -149,6 +162,15 @@ func (t *seenTable) stateOf(state uint64, content bool) uint32 {
 		content bool
 	}{state, content})
 	return max(2, uint32(h)&^seenBit)
+}
+
+// state returns stateOf for the record that an event leads to; 0 if equal events do not
+// mean equal bytes.
+func (t *seenTable) state(st *statement) uint32 {
+	if !st.ev.isConclusive() {
+		return 0
+	}
+	return t.stateOf(t.key.state(st.hash, cmp.Or(st.ev.Listed, st.ev.Resource.Modified)), st.content)
 }
 
 // isConclusive reports whether an equal event means equal bytes.

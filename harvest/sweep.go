@@ -174,7 +174,7 @@ func (w *sweeper) sweepRecords(ctx context.Context) error {
 // which was there before it began and has not changed after the moment it describes. A
 // record is not gone if a task that the snapshot does not end has a later state of it.
 func (w *sweeper) isGone(rec *brief, waiting *Task) bool {
-	return rec.Live() && rec.Seq <= w.snap.last && !w.snap.stands(w.past(rec.Stated.time())) && !w.snap.table.seen(rec.ID) &&
+	return rec.Live() && rec.Seq <= w.snap.last && !w.snap.stands(w.horizon().past(rec.Stated.time())) && !w.snap.table.seen(rec.ID) &&
 		(waiting == nil || waiting.Kind == TaskWithheld || waiting.lags() || w.ends(w.snap, waiting))
 }
 
@@ -323,7 +323,7 @@ func (r *run) ends(s *snapshot, t *Task) bool {
 	if t.Kind != TaskGet || t.Run == r.id || s.table.seen(t.Resource.ID) || s.tasks[t.Resource.ID] {
 		return false
 	}
-	return !notBefore(r.past(t.time()), s.moment())
+	return !notBefore(r.horizon().past(t.time()), s.moment())
 }
 
 func (w *sweeper) flushFull(ctx context.Context) error {

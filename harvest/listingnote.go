@@ -44,6 +44,33 @@ func (s *snapshot) describes(ctx context.Context, p *pipe, at websync.Datetime) 
 	return nil
 }
 
+// noteEntry adds an entry of the snapshot to its note.
+func (p *pipe) noteEntry(s *slot) {
+	snap := p.snap
+	if snap.note.At.IsZero() || s.ev.Apart {
+		return
+	}
+	h := uint64(14695981039346656037) // FNV-1a
+	for i := range len(s.id()) {
+		h = (h ^ uint64(s.id()[i])) * 1099511628211
+	}
+	h = (h ^ s.statement.hash) * 1099511628211
+	modified := s.ev.Resource.Modified.UTC().Time()
+	h = (h ^ uint64(modified.Unix()) ^ uint64(modified.Nanosecond())<<32) * 1099511628211
+	snap.note.Sum += h ^ h>>32
+	t := p.timeOf(s)
+	if !t.After(snap.note.At) {
+		return
+	}
+	if snap.latest.IsZero() {
+		const message = "the listing describes the moment %s, and lists %q with the later time %s"
+		p.momentFinding(snap, fmt.Sprintf(message, snap.note.At, websync.RedactURL(s.id()), t))
+	}
+	if snap.latest.IsZero() || t.After(snap.latest) {
+		snap.latest = t
+	}
+}
+
 // moment returns the moment that the snapshot describes, as far as it is known.
 func (s *snapshot) moment() websync.Datetime {
 	at := s.note.At

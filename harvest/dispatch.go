@@ -1,0 +1,294 @@
+package harvest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/websync-go/websync/internal/syntax"
+)
+
+// admit decides about a slot. If another slot of its id is on its way, it waits for that.
+func (p *pipe) admit(ctx context.Context, s *slot) error {
+	if p.dry != nil {
+		if err := p.dry.renew(ctx, p, s); err != nil {
+			return err
+		}
+	}
+	if s.task == nil {
+		p.releaseBefore(ctx, s)
+	}
+	p.ledger.enter(s)
+	p.move(s, slotPlanned)
+	switch first := p.flying[s.id()]; {
+	case first == nil:
+	case first.state == slotHeld:
+		s = p.replace(first, s)
+	default:
+		first.later = append(first.later, s)
+		return nil
+	}
+	p.flying[s.id()] = s
+	p.dispatch(ctx, s)
+	return nil
+}
+
+// dispatch decides about a slot and hands it to the next stage.
+func (p *pipe) dispatch(ctx context.Context, s *slot) {
+	p.noteBack(s)
+	s.decision = p.decide(s)
+	p.noteTask(s)
+	if p.holdBack(ctx, s) {
+		return
+	}
+	p.withholdDelete(s)
+	if p.dry != nil {
+		p.foresee(s)
+	}
+	switch {
+	case s.get && p.dry == nil:
+		p.sendToGet(s)
+		return
+	case s.todo != nil:
+		p.finish(ctx, s)
+		return
+	case s.change == nil && s.task == nil && !p.endsTask(s):
+		p.ledger.leave(s)
+		p.free(s)
+		p.outcomeOf(ctx, s)
+		if next := p.lastOf(s.later); next != nil {
+			p.flying[s.id()] = next
+			next.held = s.held
+			p.dispatch(ctx, next)
+		}
+		return
+	}
+	s.done = p.ref(s)
+	p.finish(ctx, s)
+}
+
+// noteBack notes the time of the record if the snapshot states an earlier one.
+func (p *pipe) noteBack(s *slot) {
+	t, was := p.timeOf(s), s.rec.Stated.time()
+	if s.listed && s.rec.Live() && !t.IsZero() && t.Before(was) && len(p.snap.back) < maxNotes {
+		p.snap.back[nanoseconds(was)] = true
+	}
+}
+
+// maxHeld limits how many slots are held back at once. If there are more, the oldest one
+// is decided as if it were the last of its id.
+const maxHeld = 1024
+
+// holdBack reports whether a slot has to wait for later events of its id, and holds it
+// back then. It has to wait if it differs from the known state and its time is not later:
+// the source may still state the known state, in a snapshot that lists an id twice or in
+// a log that repeats an instant. Then the latest time wins, and of equal times the last.
+func (p *pipe) holdBack(ctx context.Context, s *slot) bool {
+	statesNothing := s.outcome == OutcomeUnchanged && s.change == nil && !s.get
+	if s.task != nil || s.state == slotAlone || s.ask || statesNothing || s.restates(s.rec) {
+		return false
+	}
+	known := p.horizon().past(s.held.time())
+	waits := s.rec.Known() && !p.timeOf(s).After(known)
+	if !s.listed {
+		waits = s.outcome != OutcomeHistory && p.timeOf(s).Overlaps(known)
+	}
+	if !waits {
+		return false
+	}
+	if len(p.waiting) == maxHeld {
+		p.release(ctx)
+	}
+	p.move(s, slotHeld)
+	p.waiting = append(p.waiting, s)
+	return true
+}
+
+// releaseBefore decides about the slots of a log that were held back and have an earlier
+// time than s.
+func (p *pipe) releaseBefore(ctx context.Context, s *slot) {
+	for p.snap == nil && len(p.waiting) > 0 && p.timeOf(p.waiting[0]).Before(p.timeOf(s)) {
+		p.release(ctx)
+	}
+}
+
+// release decides about the slot that has been held back longest.
+func (p *pipe) release(ctx context.Context) {
+	s := p.waiting[0]
+	p.unhold(s, slotAlone)
+	p.dispatch(ctx, s)
+}
+
+// unhold removes a slot from those that are held back.
+func (p *pipe) unhold(s *slot, to slotState) {
+	i := slices.Index(p.waiting, s)
+	p.waiting = slices.Delete(p.waiting, i, i+1)
+	p.move(s, to)
+}
+
+// replace returns the slot that wins of two slots of one id: s, unless it yields to
+// first, which was held back.
+func (p *pipe) replace(first, s *slot) *slot {
+	p.unhold(first, slotPlanned)
+	s.listed = s.ev.Kind == Put && (s.listed || first.listed)
+	win, lost := s, first
+	if p.yieldsTo(s, first) {
+		win, lost = first, s
+	}
+	p.supersede(lost)
+	return win
+}
+
+// withholdDelete turns the deletion that an event states into a task if the run has
+// carried out as many as MaxDeletes allows. A deletion that was withheld and is stated
+// again stays withheld.
+func (p *pipe) withholdDelete(s *slot) {
+	if s.outcome != OutcomeDeleted {
+		return
+	}
+	t := s.waiting
+	again := p.h.MaxDeletes > 0 && t != nil && t.Kind == TaskWithheld && t.Base == s.rec.Seq && t.At == s.ev.time()
+	if !again && p.mayDelete() {
+		return
+	}
+	const message = "the source states more than %d deletions; only Approve carries out the others"
+	why := &GuardError{"number", fmt.Sprintf(message, p.h.MaxDeletes)}
+	p.withhold(why)
+	s.decision = decision{outcome: OutcomeWithheld, todo: p.withheldTask(s.rec, s.ev.time(), why)}
+}
+
+// sendToGet queues a slot for get. It stores the slot as a task if getting is too slow or
+// has ended, or if its host is left alone, unless bytes came with its event.
+func (p *pipe) sendToGet(s *slot) {
+	late := p.patience == 0 && p.gets >= p.maxGets || p.overdone()
+	alone := p.aloneOf(s)
+	switch {
+	case s.ev.Open != nil:
+	case s.task == nil && alone != nil:
+		p.leave(s, alone)
+		p.finished <- s
+		return
+	case late:
+		p.postpone(s)
+		p.finished <- s
+		return
+	}
+	p.move(s, slotQueued)
+	p.getting.Add(1)
+	p.queue.push(s)
+}
+
+// aloneOf returns the error of a request for a slot's content if its host is left alone,
+// otherwise nil.
+func (r *run) aloneOf(s *slot) *LeftAloneError {
+	host, _ := syntax.OriginOf(s.aim.ev.Resource.Content.Href)
+	e, _ := r.alone.Load(string(host))
+	alone, _ := e.(*LeftAloneError)
+	return alone
+}
+
+// leave decides about a slot that is not got because its host is left alone. What has a
+// task already keeps that.
+func (p *pipe) leave(s *slot, err error) {
+	s.outcome = OutcomeDeferred
+	switch {
+	case s.task != nil:
+		s.keepsTask = p.aloneInRow.Load() >= maxAlone || p.worker.leaves(s.id())
+	default:
+		s.keepsTask = s.meansTask() && bytes.Equal(s.waiting.Hint, s.ev.Hint)
+	}
+	if !s.keepsTask {
+		s.todo = p.retryTask(s, err)
+	}
+}
+
+// noteTask notes that a task stays as it is. The snapshot does not end it later, since it
+// lists the id.
+func (p *pipe) noteTask(s *slot) {
+	if s.keepsTask && p.snap != nil {
+		p.snap.tasks[s.id()] = true
+	}
+}
+
+// endsTask reports whether an event that changes nothing ends the task of its id: the
+// source has taken back the change that the task was to get. Of two lists, the other one
+// says nothing about it.
+func (r *run) endsTask(s *slot) bool {
+	ends := s.outcome == OutcomeUnchanged && s.waiting != nil && !s.waiting.lags()
+	return ends && (!r.twoLists || s.waiting.Kind != TaskGet || s.waiting.At.IsZero() == s.aim.ev.At.IsZero())
+}
+
+// ref returns the task that ends with the slot; nil if the source has none.
+func (r *run) ref(s *slot) *taskRef {
+	switch {
+	case s.task != nil:
+		return &taskRef{ID: s.id(), N: s.task.N}
+	case !r.hasTasks.Load():
+		return nil
+	}
+	return &taskRef{ID: s.id()}
+}
+
+// finish hands a slot to commit.
+func (p *pipe) finish(ctx context.Context, s *slot) {
+	if p.dry != nil {
+		p.dry.finish(ctx, p, s)
+		return
+	}
+	p.finished <- s
+}
+
+// outcomeOf reports what becomes of a slot.
+func (p *pipe) outcomeOf(ctx context.Context, s *slot) {
+	if p.dry != nil {
+		p.dry.done(ctx, p, s)
+	}
+	p.outcome(s.id(), s.outcome, s.err)
+}
+
+// free removes a finished slot from those in flight.
+func (p *pipe) free(s *slot) {
+	p.move(s, slotFinished)
+	if p.flying[s.id()] == s {
+		delete(p.flying, s.id())
+	}
+}
+
+// lastOf returns the slot that wins among those that waited for one id: the last one
+// that does not yield to an earlier one. The others are history. A slot without
+// a time cannot be compared with a later one that has a time: it wins, and the rest goes
+// on waiting for it.
+func (p *pipe) lastOf(waited []*slot) *slot {
+	if len(waited) == 0 {
+		return nil
+	}
+	win := waited[0]
+	for i, s := range waited[1:] {
+		if p.timeOf(win).IsZero() && !p.timeOf(s).IsZero() {
+			win.later = waited[1+i:]
+			break
+		}
+		lost := win
+		if p.yieldsTo(s, win) {
+			lost = s
+		} else {
+			win = s
+		}
+		p.supersede(lost)
+	}
+	return win
+}
+
+// yieldsTo reports whether a slot is history because of an earlier one of its id: its
+// time is before that of the other, and orders them.
+func (p *pipe) yieldsTo(s, earlier *slot) bool {
+	return !(s.ev.isCurrent() && earlier.ev.Kind == Put) && p.timeOf(s).Before(p.timeOf(earlier))
+}
+
+// supersede finishes a slot as history: another slot of its id wins.
+func (p *pipe) supersede(s *slot) {
+	p.ledger.leave(s)
+	p.move(s, slotFinished)
+	p.outcome(s.id(), OutcomeHistory, nil)
+}
