@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/atompmh"
+	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/union"
+	"github.com/websync-go/websync/publish"
+	"github.com/websync-go/websync/resourcesync"
+	"github.com/websync-go/websync/rinfo"
+)
+
+var strangerHistories = flag.Int("strangers", 20, "how many histories of sources that state the same ids")
+
+const (
+	honest  = "https://honest.example/feed"
+	hostile = "https://hostile.example/feed"
+	neutral = "https://neutral.example/feed" // lists what is on others' hosts, too
+)
+
+// sharedIDs are ids that all three sources state: on the host of each, on none, and two
+// that are no IRIs, of which each source has its own.
+var sharedIDs = []string{
+	"https://honest.example/1", "https://honest.example/2", "https://hostile.example/1", "https://neutral.example/1",
+	"urn:example:1", "https://elsewhere.example/1", "news-1", "2",
+}
+
+// A claim is what a source states about an id.
+type claim struct {
+	source string
+	live   bool
+	text   string
+}
+
+// A strangersWorld is a store that three sources fill, one of them hostile, and readers of
+// what is published of it, by each protocol that states deletions.
+type strangersWorld struct {
+	*testing.T
+	store   *harvest.Catalog
+	merger  *merger
+	members map[string]union.Member
+	readers map[string]*reader
+	claims  map[string][]*claim // by id, the first one first
+}
+
+func newStrangersWorld(t *testing.T, members map[string]union.Member) *strangersWorld {
+	w := &strangersWorld{
+		T: t, store: harvest.NewCatalog(memstore.New()), members: members,
+		readers: map[string]*reader{}, claims: map[string][]*claim{},
+	}
+	w.merger = &merger{
+		catalog: w.store, fail: func(err error) { t.Log(err) },
+		known:  func() []string { return []string{honest, hostile, neutral} },
+		member: func(source string) (union.Member, bool) { return w.members[source], true },
+	}
+	server := httptest.NewUnstartedServer(nil)
+	base := "http://" + server.Listener.Addr().String() + "/"
+	site := &publish.Site{Catalog: w.store, Base: base, Sources: []string{mergedKey}, Report: func(f websync.Finding) { t.Error(f) }}
+	var lists []*cli.Publication
+	var publishers []websync.Publisher
+	for _, protocol := range []string{"resourcesync", "atom", "rinfo", "atompmh"} {
+		p := &cli.Publication{Protocol: protocol, Path: protocol + ".xml"}
+		lists, publishers = append(lists, p), append(publishers, p.Publisher(base))
+	}
+	handler := site.Handler(publishers...)
+	require.NoError(t, handler.Check())
+	server.Config.Handler = handler
+	server.Start()
+	t.Cleanup(server.Close)
+	t.Cleanup(func() { handler.Close() })
+	for _, p := range lists {
+		source := map[string]harvest.Source{
+			"resourcesync": &resourcesync.Source{URL: p.Entry()}, "atom": &atom.Source{URL: p.Entry()},
+			"rinfo": &rinfo.Source{URL: p.Entry()}, "atompmh": &atompmh.Source{URL: p.Entry(), AllFormats: true},
+		}[p.Protocol]
+		w.readers[p.Protocol] = newReader(source)
+		w.readers[p.Protocol].harvester.MaxDelete = -1
+	}
+	return w
+}
+
+// state lets a source state an id; without a text it deletes it.
+func (w *strangersWorld) state(source, id, text string) {
+	e := harvest.Event{Resource: websync.Resource{ID: id, Title: text, Content: websync.Link{Type: "text/plain"}}, Open: harvest.OpenBytes([]byte(text))}
+	if text == "" {
+		e = harvest.Event{Kind: harvest.Delete, Resource: websync.Resource{ID: id}}
+	}
+	_, err := (&harvest.Harvester{Catalog: w.store, MaxDelete: -1}).Run(context.Background(), harvest.Of(source, e))
+	require.NoError(w, err)
+	at := slices.IndexFunc(w.claims[id], func(c *claim) bool { return c.source == source })
+	switch {
+	case at >= 0:
+		w.claims[id][at].live, w.claims[id][at].text = text != "", text
+	case text != "":
+		w.claims[id] = append(w.claims[id], &claim{source, true, text})
+	}
+}
+
+// want returns what readers must hold: for each id what its owner states.
+func (w *strangersWorld) want() map[string]string {
+	all := map[string]string{}
+	for id, claims := range w.claims {
+		if !strings.Contains(id, ":") {
+			for _, c := range claims {
+				if c.live {
+					all[websync.TagURI(c.source, id)] = c.text
+				}
+			}
+			continue
+		}
+		var best *claim
+		bestAt := 0
+		for scoped := range 2 { // first what counts if nobody has the id in its scope
+			if scoped == 1 && !slices.ContainsFunc(claims, func(c *claim) bool { return w.inScope(c.source, id) }) {
+				break
+			}
+			best = nil
+			for at, c := range claims {
+				m := w.members[c.source]
+				if !c.live || (scoped == 1 || len(m.Scope) > 0) && !w.inScope(c.source, id) {
+					continue
+				}
+				if best == nil || m.Rank > w.members[best.source].Rank {
+					best, bestAt = c, at
+				}
+			}
+		}
+		if best != nil {
+			all[id] = claims[bestAt].text
+		}
+	}
+	return all
+}
+
+func (w *strangersWorld) inScope(source, id string) bool {
+	scope := w.members[source].Scope
+	if len(scope) == 0 {
+		return strings.HasPrefix(id, strings.TrimSuffix(source, "feed"))
+	}
+	return slices.ContainsFunc(scope, func(prefix string) bool { return prefix == union.Everything || strings.HasPrefix(id, prefix) })
+}
+
+// check publishes, and compares what the readers hold, and a new one of each kind.
+func (w *strangersWorld) check() {
+	w.Helper()
+	require.NoError(w, w.merger.step(w.Context()))
+	want := w.want()
+	for protocol, r := range w.readers {
+		require.True(w, r.run(w.T), protocol)
+		require.Equal(w, want, texts(w.T, r.store), protocol)
+		fresh := newReader(r.source)
+		require.True(w, fresh.run(w.T), protocol)
+		require.Equal(w, want, texts(w.T, fresh.store), "a new reader by %s", protocol)
+	}
+}
+
+// TestDeletionByAStranger: a source lists ids of another, with other content, and deletes
+// them again. Nobody who reads the other one notices.
+func TestDeletionByAStranger(t *testing.T) {
+	w := newStrangersWorld(t, nil)
+	ids := []string{"https://honest.example/1", "https://honest.example/2", "https://elsewhere.example/1", "urn:example:1"}
+	for _, id := range ids {
+		w.state(honest, id, "honest "+id)
+	}
+	w.check()
+	for _, id := range ids {
+		w.state(hostile, id, "bait "+id)
+	}
+	w.check()
+	for _, id := range ids {
+		w.state(hostile, id, "")
+	}
+	w.check()
+	assert.Len(t, w.want(), len(ids))
+}
+
+// TestTakeOver: ids that can be foreseen are listed by a stranger before their publisher
+// lists them. The publisher gets them.
+func TestTakeOver(t *testing.T) {
+	w := newStrangersWorld(t, nil)
+	ids := []string{"https://honest.example/1", "https://honest.example/2"}
+	for _, id := range ids {
+		w.state(hostile, id, "bait "+id)
+	}
+	w.check()
+	for _, id := range ids {
+		w.state(honest, id, "honest "+id)
+	}
+	w.check()
+	for _, id := range ids {
+		assert.Equal(t, "honest "+id, w.want()[id])
+		w.state(hostile, id, "more bait")
+	}
+	w.check()
+	w.state(honest, ids[0], "")
+	w.check()
+	assert.Equal(t, map[string]string{ids[1]: "honest " + ids[1]}, w.want(), "withdrawn, whatever others list")
+}
+
+// TestScopeKeepsAStrangerOut: what a source states outside its scope is held, and not
+// published.
+func TestScopeKeepsAStrangerOut(t *testing.T) {
+	w := newStrangersWorld(t, map[string]union.Member{hostile: {Scope: []string{"https://hostile.example/"}, Rank: 9}})
+	w.state(hostile, "urn:example:1", "bait")
+	w.state(hostile, "https://hostile.example/1", "its own")
+	w.check()
+	assert.Equal(t, map[string]string{"https://hostile.example/1": "its own"}, w.want())
+	require.NoError(t, w.merger.recount(t.Context()))
+	assert.Equal(t, []union.Conflict{{Other: hostile, IDs: 1, Example: "urn:example:1"}}, w.merger.Conflicts())
+	w.members = nil
+	w.check()
+	assert.Len(t, w.want(), 2, "with other settings it is")
+}
+
+// TestStrangers lets three sources with the same ids, one of them hostile, state and delete
+// them at random, with any settings, which change now and then. Readers of every protocol
+// hold for each id what its owner states.
+func TestStrangers(t *testing.T) {
+	for seed := range *strangerHistories {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(uint64(seed), 31))
+			settings := func() map[string]union.Member {
+				all := map[string]union.Member{}
+				for _, source := range []string{honest, hostile, neutral} {
+					scopes := [][]string{nil, nil, nil, {union.Everything}, {"https://honest.example/"}, {"urn:", "https://hostile.example/"}}
+					all[source] = union.Member{Rank: r.IntN(2), Scope: scopes[r.IntN(len(scopes))]}
+				}
+				return all
+			}
+			w := newStrangersWorld(t, settings())
+			for round := range 6 {
+				for n := range 1 + r.IntN(12) {
+					source := []string{honest, hostile, neutral}[r.IntN(3)]
+					id, text := sharedIDs[r.IntN(len(sharedIDs))], fmt.Sprintf("%d %d of %s", round, n, source)
+					if r.IntN(3) == 0 {
+						text = ""
+					}
+					w.state(source, id, text)
+				}
+				if r.IntN(4) == 0 {
+					w.members = settings()
+				}
+				w.check()
+			}
+		})
+	}
+}
