@@ -5,10 +5,12 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -20,6 +22,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/union"
+	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/resourcesync"
 	"github.com/websync-go/websync/rinfo"
@@ -260,4 +263,46 @@ func TestStrangers(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDrippingHosts: bodies of 20 hosts come a byte at a time. An honest source that is
+// named last is harvested all the same.
+func TestDrippingHosts(t *testing.T) {
+	ended := make(chan struct{})
+	var urls []string
+	for range 20 {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/sitemap.xml":
+				fmt.Fprint(w, `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
+				for i := range 10 {
+					fmt.Fprintf(w, "<url><loc>http://%s/%d</loc></url>", r.Host, i)
+				}
+				fmt.Fprint(w, "</urlset>")
+			case "/robots.txt":
+				http.NotFound(w, r)
+			default:
+				for {
+					fmt.Fprint(w, "x")
+					w.(http.Flusher).Flush()
+					select {
+					case <-ended:
+						return
+					case <-r.Context().Done():
+						return
+					case <-time.After(time.Second):
+					}
+				}
+			}
+		}))
+		defer server.Close()
+		urls = append(urls, server.URL+"/sitemap.xml")
+	}
+	defer close(ended)
+	up := newUpstream(t, "sitemap")
+	up.put("a.txt", "a")
+	r := startRelay(t, 1, append(append([]string{"-store=mem", "-as=atom", "-every=10ms"}, urls...), up.entry)...)
+	reader := newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src})
+	eventually(t, func() bool { return reader.run(t) && texts(t, reader.store)[up.url+"a.txt"] == "a" })
+	require.Equal(t, exitDone, r.stop(), r.stderr)
 }

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -34,8 +35,11 @@ type Scheduler struct {
 	// Entries are the sources; Add adds more.
 	Entries []Entry
 
-	// Concurrency limits how many sources run at the same time in this process. If zero,
-	// it is 4; if negative, there is no limit.
+	// Concurrency limits how many sources run at the same time in this process. A run does
+	// not count while it only waits, for an answer or for its turn to ask: when there has
+	// been no event, request or commit for half a second. So hosts that answer slowly do not
+	// keep the others waiting. At most 16 times as many run, whether they wait or not. If
+	// zero, it is 4; if negative, there is no limit.
 	Concurrency int
 
 	// PerHost limits how many sources of one host run at the same time in this process.
@@ -65,6 +69,8 @@ type Scheduler struct {
 	turns []*turn
 	named map[string]*turn // by URL of notices
 
+	// waitsAfter, if set, replaces the time after which a run only waits. Tests set it.
+	waitsAfter time.Duration
 	// run, if set, is used instead of the Harvester. Tests set it.
 	run func(context.Context, harvest.Source) (*harvest.Report, error)
 }
@@ -80,8 +86,18 @@ type turn struct {
 	noticed  bool     // since the last run began
 	payloads [][]byte // to be applied, oldest first
 	running  bool
-	recheck  time.Time // until then another process is running the source
+	progress atomic.Int64 // when the run last made some, in nanoseconds since 1970
+	recheck  time.Time    // until then another process is running the source
 }
+
+// What does not count towards Scheduler.Concurrency.
+const (
+	waitsAfter = 500 * time.Millisecond // without progress
+	maxRunning = 16                     // times Concurrency, if they wait as well
+)
+
+// goesOn notes that a run makes progress.
+func (t *turn) goesOn() { t.progress.Store(time.Now().UnixNano()) }
 
 // A plan is what the State keeps of an entry.
 type plan struct {
@@ -218,6 +234,7 @@ func (s *Scheduler) launch(ctx context.Context, begin func(*turn)) (wait time.Du
 		t, at := s.first(time.Now())
 		if t != nil {
 			t.running = true
+			t.goesOn()
 		}
 		s.mu.Unlock()
 		if t == nil {
@@ -241,11 +258,17 @@ func (s *Scheduler) launch(ctx context.Context, begin func(*turn)) (wait time.Du
 // first returns the turn that runs next; if there is none, it returns how long to wait.
 func (s *Scheduler) first(now time.Time) (next *turn, wait time.Duration) {
 	limit, perHost := cmp.Or(s.Concurrency, 4), cmp.Or(s.PerHost, 1)
-	running, all := make(map[string]int), 0
+	running, all, active := make(map[string]int), 0, 0
+	free := idle // until a run that is active may only wait
 	for _, t := range s.turns {
-		if t.running {
-			running[t.host]++
-			all++
+		if !t.running {
+			continue
+		}
+		running[t.host]++
+		all++
+		if left := time.Unix(0, t.progress.Load()).Add(cmp.Or(s.waitsAfter, waitsAfter)).Sub(now); left > 0 {
+			active++
+			free = min(free, left)
 		}
 	}
 	wait = idle
@@ -258,8 +281,11 @@ func (s *Scheduler) first(now time.Time) (next *turn, wait time.Duration) {
 		case due.After(now):
 			wait = min(wait, due.Sub(now))
 			continue
-		case limit > 0 && all >= limit, perHost > 0 && running[t.host] >= perHost:
+		case perHost > 0 && running[t.host] >= perHost, limit > 0 && all >= maxRunning*limit:
 			continue // the end of a run wakes Run
+		case limit > 0 && active >= limit:
+			wait = min(wait, free)
+			continue
 		}
 		fewer := next == nil || running[t.host] < running[next.host]
 		if fewer || running[t.host] == running[next.host] && due.Before(since) {
@@ -271,9 +297,15 @@ func (s *Scheduler) first(now time.Time) (next *turn, wait time.Duration) {
 
 // due returns when a turn may run. ok is false if it has no reason to.
 func (t *turn) due() (at time.Time, ok bool) {
-	switch {
-	case len(t.payloads) > 0:
+	if len(t.payloads) > 0 {
 		return at, true
+	}
+	return t.listsDue()
+}
+
+// listsDue returns when a turn may run, apart from its payloads.
+func (t *turn) listsDue() (at time.Time, ok bool) {
+	switch {
 	case !t.noticed && t.plan.Due.IsZero():
 		return at, false
 	case !t.noticed:
@@ -303,9 +335,7 @@ func (s *Scheduler) Due() map[string]time.Time {
 
 // isDue reports whether a turn may run now, apart from its payloads.
 func (t *turn) isDue(now time.Time) bool {
-	lists := *t
-	lists.payloads = nil
-	at, ok := lists.due()
+	at, ok := t.listsDue()
 	return ok && !at.After(now)
 }
 

@@ -77,7 +77,10 @@ func scheduler(run func(context.Context, harvest.Source) (*harvest.Report, error
 		e := &entries[i]
 		e.Every, e.Jitter = cmp.Or(e.Every, -1), cmp.Or(e.Jitter, -1)
 	}
-	return &Scheduler{Harvester: &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New())}, Entries: entries, run: run}
+	return &Scheduler{
+		Harvester: &harvest.Harvester{Sample: -1, Catalog: harvest.NewCatalog(memstore.New())}, Entries: entries, run: run,
+		waitsAfter: 1000 * time.Hour, // such a function makes no progress that a Scheduler sees
+	}
 }
 
 // during runs a loop while f runs.
@@ -231,6 +234,56 @@ func TestNoMoreSourcesRunAtOnceThanAllowed(t *testing.T) {
 				during(t, r.Run, func() { time.Sleep(time.Hour) })
 				assert.Equal(t, want, most.Load())
 				assert.Equal(t, int64(10), total.Load())
+			})
+		})
+	}
+}
+
+// TestRunsThatOnlyWait: hosts that answer slowly do not keep an honest source waiting. A
+// run that makes progress counts, and so does any up to 16 times Concurrency.
+func TestRunsThatOnlyWait(t *testing.T) {
+	for name, tt := range map[string]struct {
+		slow     int
+		progress time.Duration // of slow ones, between two signs of it
+		begins   time.Duration
+	}{
+		"20 that wait":            {20, 0, 2500 * time.Millisecond},
+		"20 with slow answers":    {20, 10 * time.Second, 2500 * time.Millisecond},
+		"20 that make progress":   {20, 100 * time.Millisecond, 5 * 10 * time.Minute},
+		"more than run at a time": {64, 0, 10 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var entries []Entry
+				for i := range tt.slow {
+					entries = append(entries, Entry{Source: harvest.Of(fmt.Sprintf("https://slow%d.example/", i)), Every: 24 * time.Hour})
+				}
+				s := scheduler(nil, append(entries, Entry{Source: harvest.Of("https://honest.example/"), Every: 24 * time.Hour})...)
+				s.waitsAfter = 0
+				began, honest := time.Now(), atomic.Int64{}
+				s.run = func(_ context.Context, src harvest.Source) (*harvest.Report, error) {
+					if src.Key() == "https://honest.example/" {
+						honest.Store(int64(time.Since(began)))
+						return nil, nil
+					}
+					for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); {
+						if tt.progress == 0 {
+							time.Sleep(time.Until(end))
+							break
+						}
+						time.Sleep(tt.progress)
+						s.mu.Lock()
+						for _, turn := range s.turns {
+							if turn.key == src.Key() {
+								turn.goesOn()
+							}
+						}
+						s.mu.Unlock()
+					}
+					return nil, nil
+				}
+				during(t, s.Run, func() { time.Sleep(2 * time.Hour) })
+				assert.Equal(t, tt.begins, time.Duration(honest.Load()).Round(100*time.Millisecond))
 			})
 		})
 	}

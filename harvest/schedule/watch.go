@@ -19,7 +19,10 @@ func (s *Scheduler) watch(ctx context.Context, t *turn, src harvest.Source) (*ha
 	if t.Budget != (harvest.Budget{}) {
 		h.Budget = t.Budget
 	}
-	h.Hooks = progressHooks(h.Hooks, func() { alive.Store(true) })
+	h.Hooks = progressHooks(h.Hooks, func() {
+		alive.Store(true)
+		t.goesOn()
+	})
 	run := h.Run
 	if s.run != nil {
 		run = s.run
