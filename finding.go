@@ -34,6 +34,25 @@ var (
 	ErrConflict = errors.New("changed in the meantime")
 )
 
+// Counts is what was counted in a document, or in several, that were validated.
+type Counts struct {
+	Entries int   // usable ones
+	Skipped int   // entries that were left out, and how often others may have been lost
+	Bytes   int64 // uncompressed, as far as read; of a document that fails, by blocks
+
+	Errors, Warnings, Infos int // findings, by severity
+}
+
+// Add adds the counts of another document.
+func (c *Counts) Add(more Counts) {
+	c.Entries += more.Entries
+	c.Skipped += more.Skipped
+	c.Bytes += more.Bytes
+	c.Errors += more.Errors
+	c.Warnings += more.Warnings
+	c.Infos += more.Infos
+}
+
 // A Severity is the weight of a [Finding]. Severities are ordered.
 type Severity int8
 

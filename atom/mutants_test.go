@@ -38,7 +38,7 @@ func TestMutants(t *testing.T) {
 			Document: validateURL, Now: validateNow,
 			Report: func(f websync.Finding) { fmt.Fprintf(&b, "%+v\n", f) },
 		})
-		fmt.Fprintf(&b, "%+v %v\n", sum, err)
+		fmt.Fprintf(&b, "%s %v\n", testkit.FlatSummary(sum), err)
 		return b.String()
 	})
 }

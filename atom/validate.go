@@ -49,13 +49,9 @@ type ReportFunc = websync.ReportFunc
 
 // A Summary sums up a document.
 type Summary struct {
-	Kind       Kind
-	Entries    int   // those that a Reader returns
-	Tombstones int   // likewise
-	Skipped    int   // as Reader.Skipped
-	Bytes      int64 // uncompressed, as far as it was read; of a document that fails, by blocks
-
-	Errors, Warnings, Infos int // findings
+	Kind Kind
+	websync.Counts
+	Tombstones int // those that a Reader returns
 
 	ID string // of the feed or entry; ref of a tombstone
 	// of the feed or entry; when of a tombstone; the zero value if it can't be read
@@ -164,7 +160,7 @@ func (c *checker) end(err error) (Summary, error) {
 // count counts a finding and passes it to Report.
 func (c *checker) count(f websync.Finding) {
 	f.Document = c.o.Document
-	document.Count(f.Severity, &c.sum.Errors, &c.sum.Warnings, &c.sum.Infos)
+	document.Count(f.Severity, &c.sum.Counts)
 	if c.o.Report != nil {
 		c.o.Report(f)
 	}

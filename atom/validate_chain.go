@@ -70,10 +70,9 @@ type ChainValidator struct {
 
 // A ChainSummary sums up the documents of an archived feed.
 type ChainSummary struct {
-	Documents                    int // that could be read
-	Entries, Tombstones, Skipped int
-	Bytes                        int64
-	Errors, Warnings, Infos      int
+	Documents int // that could be read
+	websync.Counts
+	Tombstones int
 
 	// Whole reports whether the chain was read to its end: to a document without
 	// prev-archive.
@@ -131,13 +130,8 @@ func (c *ChainValidator) Add(url string, src io.Reader) (Summary, error) {
 		c.item(check, v)
 	}
 	sum, err := check.run()
-	c.sum.Entries += sum.Entries
+	c.sum.Add(sum.Counts)
 	c.sum.Tombstones += sum.Tombstones
-	c.sum.Skipped += sum.Skipped
-	c.sum.Bytes += sum.Bytes
-	c.sum.Errors += sum.Errors
-	c.sum.Warnings += sum.Warnings
-	c.sum.Infos += sum.Infos
 	switch {
 	case err != nil:
 		c.report(ruleChainMissing, url, "", nil, err.Error())
@@ -240,7 +234,7 @@ func isAt(link, url, self string) bool {
 }
 
 func (c *ChainValidator) report(rule Rule, url, element string, value []byte, message string) {
-	document.Count(rule.Severity, &c.sum.Errors, &c.sum.Warnings, &c.sum.Infos)
+	document.Count(rule.Severity, &c.sum.Counts)
 	if c.Report != nil {
 		c.Report(rule.Finding(url, 0, 0, element, value, message))
 	}

@@ -158,7 +158,7 @@ func TestChainSummary(t *testing.T) {
 	sum := c.Walk(chainHost+"/feed", chainOpen(chainSite()))
 	assert.Positive(t, sum.Bytes)
 	sum.Bytes = 0
-	assert.Equal(t, atom.ChainSummary{Documents: 3, Entries: 6, Tombstones: 1, Whole: true}, sum)
+	assert.Equal(t, atom.ChainSummary{Documents: 3, Counts: websync.Counts{Entries: 6}, Tombstones: 1, Whole: true}, sum)
 }
 
 // TestChainDigests: digests depend on the entries, not on the metadata around them.

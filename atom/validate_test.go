@@ -409,7 +409,7 @@ func TestValidateSummary(t *testing.T) {
 		return d
 	}
 	assert.Equal(t, atom.Summary{
-		Kind: atom.FeedDocument, Entries: 1, Bytes: int64(len(data)),
+		Kind: atom.FeedDocument, Counts: websync.Counts{Entries: 1, Bytes: int64(len(data))},
 		ID: "tag:example.org,2024:laws", Updated: date("2025-05-01T00:00:00Z"),
 		Self: "https://example.org/archive/2", Current: "https://example.org/feed",
 		PrevArchive: "https://example.org/archive/1", NextArchive: "https://example.org/feed", Archive: true,

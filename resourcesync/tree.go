@@ -46,11 +46,7 @@ type TreeOptions struct {
 type TreeSummary struct {
 	Documents int // that could be read, those in packages included
 	Packages  int // that could be opened
-	Entries   int // of all documents
-	Skipped   int
-	Bytes     int64
-
-	Errors, Warnings, Infos int // findings
+	websync.Counts
 }
 
 // ValidateTree checks a document, as [Validate] does, with all documents below it, and
@@ -139,7 +135,7 @@ func (t *tree) report(rule Rule, url, element, value, message string) {
 }
 
 func (t *tree) count(f websync.Finding) {
-	document.Count(f.Severity, &t.sum.Errors, &t.sum.Warnings, &t.sum.Infos)
+	document.Count(f.Severity, &t.sum.Counts)
 	if t.o.Report != nil {
 		t.o.Report(f)
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -40,11 +41,7 @@ type ValidateOptions struct {
 type Summary struct {
 	Capability Capability
 	Index      bool
-	Entries    int   // usable ones
-	Skipped    int   // as Reader.Skipped
-	Bytes      int64 // uncompressed, as far as it was read
-
-	Errors, Warnings, Infos int // findings
+	websync.Counts
 }
 
 // Name returns what the document is, with an article: "a Change List Index".
@@ -125,14 +122,7 @@ func (v *validator) relay(f websync.Finding) {
 
 func (v *validator) count(f websync.Finding) {
 	f.Document = v.o.Document
-	switch f.Severity {
-	case websync.SeverityError:
-		v.sum.Errors++
-	case websync.SeverityWarning:
-		v.sum.Warnings++
-	default:
-		v.sum.Infos++
-	}
+	document.Count(f.Severity, &v.sum.Counts)
 	if v.o.Report != nil {
 		v.o.Report(f)
 	}

@@ -27,15 +27,7 @@ import (
 //
 // Set the fields before the first call. A Writer is not safe for concurrent use.
 type Writer struct {
-	// Gzip compresses the document with gzip.
-	Gzip bool
-
-	// Extensions are the extensions whose elements are checked, as in sitemap.Writer.
-	Extensions []sitemap.Extension
-
-	// MaxEntries and MaxBytes limit the document, as in sitemap.Writer.
-	MaxEntries int
-	MaxBytes   int64
+	sitemap.WriterOptions
 
 	out   *sitemap.Writer
 	begun bool
@@ -152,7 +144,7 @@ func (w *Writer) begin(h *Head) error {
 		return w.wrong
 	}
 	s := w.out
-	s.Gzip, s.Extensions, s.MaxEntries, s.MaxBytes = w.Gzip, w.Extensions, w.MaxEntries, w.MaxBytes
+	s.WriterOptions = w.WriterOptions
 	ours := append([]byte(nil), w.buf...)
 	s.Appender = &sitemap.Appender{
 		Prefix: "rs", Space: Namespace,

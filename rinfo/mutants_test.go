@@ -30,7 +30,7 @@ func TestMutants(t *testing.T) {
 			Document: "https://example.org/feed", Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
 			Report: func(f websync.Finding) { fmt.Fprintf(&b, "%+v\n", f) },
 		})
-		fmt.Fprintf(&b, "%+v %v\n", sum, err)
+		fmt.Fprintf(&b, "%s %v\n", testkit.FlatSummary(sum), err)
 		return b.String()
 	})
 }

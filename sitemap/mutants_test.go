@@ -34,7 +34,7 @@ func TestMutants(t *testing.T) {
 			Extensions: google.Extensions(), Document: documentURL, Now: now,
 			Report: func(f websync.Finding) { fmt.Fprintf(&b, "%+v\n", f) },
 		})
-		fmt.Fprintf(&b, "%+v %v\n", sum, err)
+		fmt.Fprintf(&b, "%s %v\n", testkit.FlatSummary(sum), err)
 		return b.String()
 	})
 }

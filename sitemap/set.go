@@ -14,15 +14,7 @@ import (
 //
 // Set the fields before the first call. A SetWriter is not safe for concurrent use.
 type SetWriter struct {
-	// Gzip compresses the documents and the index with gzip.
-	Gzip bool
-
-	// Extensions are the extensions whose elements are checked, as in [Writer].
-	Extensions []Extension
-
-	// MaxEntries and MaxBytes limit each document, as in [Writer].
-	MaxEntries int
-	MaxBytes   int64
+	WriterOptions // of each part; Gzip also of the index
 
 	create func(part int) (io.WriteCloser, error)
 	w      Writer
@@ -103,8 +95,7 @@ func (s *SetWriter) alone() bool {
 }
 
 func (s *SetWriter) setUp() {
-	s.w.Gzip, s.w.Extensions = s.Gzip, s.Extensions
-	s.w.MaxEntries, s.w.MaxBytes = s.MaxEntries, s.MaxBytes
+	s.w.WriterOptions = s.WriterOptions
 	s.w.check.use(s.Extensions) // the first entry is encoded before a part is open
 }
 

@@ -73,12 +73,8 @@ type ValidateOptions struct {
 
 // A Summary holds the counts of Validate.
 type Summary struct {
-	Kind    Kind
-	Entries int   // those that are usable
-	Skipped int   // as Reader.Skipped
-	Bytes   int64 // uncompressed, as far as it was read; of a document that fails, by blocks
-
-	Errors, Warnings, Infos int // findings
+	Kind Kind
+	websync.Counts
 }
 
 // Validate reads one document as a [Reader] does, and reports every departure from the
@@ -133,7 +129,7 @@ type validator struct {
 
 func (v *validator) count(f websync.Finding) {
 	f.Document = v.o.Document
-	document.Count(f.Severity, &v.sum.Errors, &v.sum.Warnings, &v.sum.Infos)
+	document.Count(f.Severity, &v.sum.Counts)
 	if v.o.Report != nil {
 		v.o.Report(f)
 	}

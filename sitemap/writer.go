@@ -29,22 +29,10 @@ const MaxBytes = 50 << 20
 //
 // Set the fields before the first call. A Writer is not safe for concurrent use.
 type Writer struct {
-	// Gzip compresses the document with gzip.
-	Gzip bool
-
-	// Extensions are the extensions whose elements are checked, besides alternates: for
-	// example those of package sitemap/google. Elements of other namespaces must only be
-	// well-formed.
-	Extensions []Extension
+	WriterOptions
 
 	// Appender, if set, appends extension elements to the document and to each entry.
 	Appender *Appender
-
-	// MaxEntries and MaxBytes limit the document; the bytes are those of the whole
-	// document, uncompressed. If zero, negative or above them, they are the protocol's
-	// limits: 50,000 and 52,428,800.
-	MaxEntries int
-	MaxBytes   int64
 
 	dst     io.Writer
 	zip     *gzip.Writer
@@ -59,6 +47,23 @@ type Writer struct {
 
 	entry []byte // the current entry
 	check checker
+}
+
+// WriterOptions is how documents are written. The zero value is usable.
+type WriterOptions struct {
+	// Gzip compresses each document with gzip.
+	Gzip bool
+
+	// Extensions are the extensions whose elements are checked, besides alternates: for
+	// example those of package sitemap/google. Elements of other namespaces must only be
+	// well-formed.
+	Extensions []Extension
+
+	// MaxEntries and MaxBytes limit each document; the bytes are those of the whole
+	// document, uncompressed. If zero, negative or above them, they are the protocol's
+	// limits: 50,000 and 52,428,800.
+	MaxEntries int
+	MaxBytes   int64
 }
 
 // NewWriter returns a Writer to dst.

@@ -126,7 +126,7 @@ func TestWriter(t *testing.T) {
 	empty := write(t, sitemap.Head{})
 	sum, err := sitemap.Validate(bytes.NewReader(empty), sitemap.ValidateOptions{Extensions: google.Extensions()})
 	require.NoError(t, err)
-	assert.Equal(t, sitemap.Summary{Kind: sitemap.URLSet, Bytes: int64(len(empty)), Warnings: 1}, sum)
+	assert.Equal(t, sitemap.Summary{Kind: sitemap.URLSet, Counts: websync.Counts{Bytes: int64(len(empty)), Warnings: 1}}, sum)
 }
 
 // TestWriterRefuses: nothing of a bad entry is written, and the Writer can go on.

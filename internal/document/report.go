@@ -67,14 +67,14 @@ func (r *Reports) Loss(rule websync.Rule, line, column int, element string, valu
 }
 
 // Count adds a finding to the count of its severity.
-func Count(severity websync.Severity, errors, warnings, infos *int) {
+func Count(severity websync.Severity, c *websync.Counts) {
 	switch severity {
 	case websync.SeverityError:
-		*errors++
+		c.Errors++
 	case websync.SeverityWarning:
-		*warnings++
+		c.Warnings++
 	default:
-		*infos++
+		c.Infos++
 	}
 }
 

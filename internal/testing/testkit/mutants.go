@@ -177,3 +177,12 @@ func swapNames(doc []byte, random *rand.Rand) []byte {
 		return match
 	})
 }
+
+// countsInside finds the websync.Counts of a Summary, and the Tombstones of one of Atom.
+var countsInside = regexp.MustCompile(`Counts:\{(Entries:\d+)([^}]*)\}( Tombstones:\d+)?`)
+
+// FlatSummary returns the text of a Summary as golden files have it: with its Counts as
+// fields of its own.
+func FlatSummary(sum any) string {
+	return countsInside.ReplaceAllString(fmt.Sprintf("%+v", sum), "$1$3$2")
+}
