@@ -7,14 +7,14 @@ import (
 	"io"
 
 	"github.com/websync-go/websync"
-	htmlpage "github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/display"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
 //go:embed report.html
 var reportHTML string
 
-var reportTemplate = template.Must(htmlpage.New("report").Funcs(template.FuncMap{
+var reportTemplate = template.Must(display.New("report").Funcs(template.FuncMap{
 	"link": linkOf, "plural": plural, "class": classOf, "mark": markOf,
 	"severity": func(s websync.Severity) string { return s.String() },
 	"total":    func(r Row) int { return r.Errors + r.Warnings + r.Notes },
@@ -165,11 +165,11 @@ func verdict(r *Result) (string, Status) {
 	return "No rule failed.", Pass
 }
 
-func plural(n int, one, many string) string { return htmlpage.Plural(int64(n), one, many) }
+func plural(n int, one, many string) string { return display.Plural(int64(n), one, many) }
 
 // linkOf returns a URL that can be a link: of the web, without secrets.
 func linkOf(url string) string {
-	if syntax.HTTPHost(url) == 0 || syntax.URLFlaws(url) != 0 || htmlpage.Shown(url) != url {
+	if syntax.HTTPHost(url) == 0 || syntax.URLFlaws(url) != 0 || display.Shown(url) != url {
 		return ""
 	}
 	return url

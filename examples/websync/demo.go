@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync/examples/internal/cli"
-	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/display"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -71,7 +71,7 @@ func (r *result) story() string {
 	fmt.Fprintf(&b, "   %d listed: %s.\n", r.Events, changes)
 	fetched := "no body fetched"
 	if r.Fetched > 0 {
-		fetched = fmt.Sprintf("%s fetched (%s)", page.Plural(r.Fetched, "body", "bodies"), page.Bytes(r.Bytes))
+		fetched = fmt.Sprintf("%s fetched (%s)", display.Plural(r.Fetched, "body", "bodies"), display.Bytes(r.Bytes))
 	}
 	fmt.Fprintf(&b, "   %s, %s, %s.\n", requestsStory(r.Requests), fetched, r.took())
 	for _, f := range r.Failures {
@@ -90,7 +90,7 @@ func requestsStory(byStatus map[int]int64) string {
 	for _, n := range byStatus {
 		total += n
 	}
-	text := page.Plural(total, "request", "requests")
+	text := display.Plural(total, "request", "requests")
 	if n := byStatus[304]; n > 0 {
 		text += fmt.Sprintf(", %d of them answered with \"not modified\"", n)
 	}
@@ -101,7 +101,7 @@ func requestsStory(byStatus map[int]int64) string {
 func (p *harvestCommand) conclude(ctx context.Context, w io.Writer) {
 	if head, err := p.store.Head(ctx); err == nil {
 		fmt.Fprintf(w, "\nThe store holds %s and a log of %s.\n",
-			page.Plural(head.Total(), "resource", "resources"), page.Plural(int64(head.Last), "change", "changes"))
+			display.Plural(head.Total(), "resource", "resources"), display.Plural(int64(head.Last), "change", "changes"))
 	}
 	if p.storeFlag == "" {
 		fmt.Fprintln(w, "It is removed now; -store sqlite:FILE keeps it, -export DIR writes what it holds to files.")

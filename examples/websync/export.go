@@ -17,7 +17,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/display"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/publish"
 )
@@ -40,9 +40,9 @@ type exportResult struct {
 
 func (r *exportResult) write(w io.Writer) {
 	fmt.Fprintf(w, "%s\n  exported   %s, %s: %d written, %d unchanged, %d removed\n",
-		r.Dir, page.Plural(r.Bodies, "body", "bodies"), page.Bytes(r.Bytes), r.Written, r.Unchanged, r.Removed)
+		r.Dir, display.Plural(r.Bodies, "body", "bodies"), display.Bytes(r.Bytes), r.Written, r.Unchanged, r.Removed)
 	if r.Kept > 0 {
-		fmt.Fprintf(w, "  kept       %s of earlier exports\n", page.Plural(r.Kept, "file", "files"))
+		fmt.Fprintf(w, "  kept       %s of earlier exports\n", display.Plural(r.Kept, "file", "files"))
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
-	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/display"
 )
 
 // A harvestCommand is one run of websync harvest.
@@ -169,7 +169,7 @@ func (p *harvestCommand) harvestAll(ctx context.Context) int {
 		}
 	}
 	if n := len(p.targets) - begun; n > 0 {
-		p.note(fmt.Errorf("%s not begun", page.Plural(int64(n), "further source was", "further sources were")))
+		p.note(fmt.Errorf("%s not begun", display.Plural(int64(n), "further source was", "further sources were")))
 	}
 	code := exitDone
 	for _, r := range results {

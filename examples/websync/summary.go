@@ -16,7 +16,7 @@ import (
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 	runstatus "github.com/websync-go/websync/harvest/status"
-	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/display"
 )
 
 // A summary is the JSON object of -json.
@@ -168,7 +168,7 @@ func (r *result) write(w io.Writer) {
 	if !r.Listed() {
 		listed = "incomplete"
 	}
-	row("listed", "%s, %s", page.Plural(r.Events, "entry", "entries"), listed)
+	row("listed", "%s, %s", display.Plural(r.Events, "entry", "entries"), listed)
 	for _, o := range r.outcomes() {
 		row(o.name, "%d", o.n)
 	}
@@ -177,16 +177,16 @@ func (r *result) write(w io.Writer) {
 		row("rechecked", "%s", text)
 	}
 	row("requests", "%s", requestsText(r.Requests))
-	row("fetched", "%s, %s", page.Plural(r.Fetched, "body", "bodies"), page.Bytes(r.Bytes))
+	row("fetched", "%s, %s", display.Plural(r.Fetched, "body", "bodies"), display.Bytes(r.Bytes))
 	row("took", "%s", r.took())
-	switch skipped := page.Plural(int64(r.Skipped), "entry", "entries"); {
+	switch skipped := display.Plural(int64(r.Skipped), "entry", "entries"); {
 	case r.Skipped > 0 && r.AcceptSkipped:
 		row("skipped", "%s could not be read, which is accepted", skipped)
 	case r.Skipped > 0:
 		row("skipped", "%s could not be read, or may be hidden in what could not; -accept-skipped does without", skipped)
 	}
 	if r.Findings > 0 {
-		row("findings", "%s from the specification", page.Plural(r.Findings, "departure", "departures"))
+		row("findings", "%s from the specification", display.Plural(r.Findings, "departure", "departures"))
 	}
 	if !r.LogAhead.IsZero() {
 		row("clock", "the store's log ends at %s, ahead of the clock", r.LogAhead.Format(time.DateTime+" MST"))

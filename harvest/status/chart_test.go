@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/display"
 )
 
 func TestNiceCeiling(t *testing.T) {
@@ -19,7 +19,7 @@ func TestStack(t *testing.T) {
 	classes := []countClass{{"ok", "good"}, {"broken", "bad"}}
 	values := [][]int64{{1, 3}, {0, 0}, {2, 0}}
 	name := func(i int) string { return string(rune('a' + i)) }
-	c, most := stack(3, classes, func(i int) []int64 { return values[i] }, name, page.Number)
+	c, most := stack(3, classes, func(i int) []int64 { return values[i] }, name, display.Number)
 	assert.EqualValues(t, 4, most)
 	assert.Equal(t, chart{
 		Top: "4", Half: "2", Length: 12,
@@ -29,7 +29,7 @@ func TestStack(t *testing.T) {
 		},
 		Tips: []tip{{0, "a: 1 good, 3 bad"}, {2, "c: 2 good"}},
 	}, c)
-	_, most = stack(1, classes, func(int) []int64 { return []int64{0, 0} }, name, page.Number)
+	_, most = stack(1, classes, func(int) []int64 { return []int64{0, 0} }, name, display.Number)
 	assert.Zero(t, most, "there is nothing to draw")
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/display"
 )
 
 // A reason is why something failed, without what differs from one failure to the next.
@@ -31,7 +31,7 @@ func reasonOf(err error, id string) reason {
 	if id != "" {
 		text = strings.TrimPrefix(text, id+": ")
 	}
-	return reason{page.Shape(page.Shown(text)), adviceOf(err)}
+	return reason{display.Shape(display.Shown(text)), adviceOf(err)}
 }
 
 // answeredWith returns the reason of a failure that is an answer of the server.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/display"
 	"github.com/websync-go/websync/internal/survive"
 )
 
@@ -80,7 +80,7 @@ func (t *tally) add(a *harvest.AttemptInfo, now time.Time) {
 		t.days[dateOf(now)] = day
 	}
 	day[status]++
-	of := hourOf{page.Shown(cmp.Or(a.Host, "no host")), now.UTC().Truncate(time.Hour)}
+	of := hourOf{display.Shown(cmp.Or(a.Host, "no host")), now.UTC().Truncate(time.Hour)}
 	hour := t.hours[of]
 	if hour == nil {
 		if len(t.hours) >= maxPending {

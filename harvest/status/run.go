@@ -7,7 +7,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/display"
 )
 
 // A Result is what a run has returned.
@@ -107,7 +107,7 @@ func dryVerdict(r *harvest.Report) string {
 	case !r.Listed():
 		return "A part of the listing could not be read."
 	case differences > 0:
-		return "Not in step: " + page.Plural(differences, "difference", "differences") + "."
+		return "Not in step: " + display.Plural(differences, "difference", "differences") + "."
 	case r.InStep():
 		return "In step: there is nothing to do."
 	}
@@ -213,12 +213,12 @@ func newRun(result *Result) Run {
 		run.Requests += n
 	}
 	for _, line := range result.Errors() {
-		if line = page.Shown(line); len(run.Errors) < maxErrors && !slices.Contains(run.Errors, line) {
+		if line = display.Shown(line); len(run.Errors) < maxErrors && !slices.Contains(run.Errors, line) {
 			run.Errors = append(run.Errors, line)
 		}
 	}
 	if r.Guard != nil {
-		run.Guard = page.Shown(r.Guard.Sentence())
+		run.Guard = display.Shown(r.Guard.Sentence())
 	}
 	return run
 }
@@ -314,13 +314,13 @@ func sumUp(by map[string]int64) (verdict, class string) {
 	case by[pass] == n && n == 1:
 		return "The source is in step.", class
 	case by[pass] == n:
-		return "All " + page.Number(n) + " sources are in step.", class
+		return "All " + display.Number(n) + " sources are in step.", class
 	}
 	var parts []string
 	for _, state := range []State{Failed, NotInStep, neverRun, InStep} {
 		if m := by[state.class()]; m > 0 {
-			parts = append(parts, page.Number(m)+" "+string(state))
+			parts = append(parts, display.Number(m)+" "+string(state))
 		}
 	}
-	return page.Plural(n, "source", "sources") + ": " + strings.Join(parts, ", ") + ".", class
+	return display.Plural(n, "source", "sources") + ": " + strings.Join(parts, ", ") + ".", class
 }

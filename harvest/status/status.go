@@ -12,7 +12,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/display"
 )
 
 // How much a Status has.
@@ -105,12 +105,12 @@ func (h *Handler) Status(ctx context.Context) (*Status, error) {
 	}
 	s := &Status{
 		Sources: []Source{}, Conflicts: []Conflict{}, Days: []Day{}, Hosts: []Host{},
-		Title: cmp.Or(page.Shown(h.Title), "Harvest status"), Time: now,
+		Title: cmp.Or(display.Shown(h.Title), "Harvest status"), Time: now,
 		Live: head.Total() - head.Live[h.Merged], Published: head.Live[h.Merged], Generation: head.Generation, Last: head.Last, LastTime: head.LastTime,
 	}
 	if h.Conflicts != nil {
 		for _, c := range h.Conflicts() {
-			s.Conflicts = append(s.Conflicts, Conflict{page.Shown(c.Owner), page.Shown(c.Other), c.IDs, page.Shown(c.Example)})
+			s.Conflicts = append(s.Conflicts, Conflict{display.Shown(c.Owner), display.Shown(c.Other), c.IDs, display.Shown(c.Example)})
 		}
 	}
 	due := map[string]time.Time{}
@@ -168,7 +168,7 @@ func (b *builder) add(ctx context.Context, key string, live int64, next time.Tim
 	h := parse[history](data)
 	h.forget(b.Time)
 	src := Source{
-		Name: page.Shown(key), Live: live, Latest: h.Latest, Next: next.UTC(), Runs: append([]Run{}, h.Runs...), Going: []Going{},
+		Name: display.Shown(key), Live: live, Latest: h.Latest, Next: next.UTC(), Runs: append([]Run{}, h.Runs...), Going: []Going{},
 	}
 	slices.Reverse(src.Runs)
 	for _, g := range h.Going {
@@ -257,14 +257,14 @@ func (b *builder) explain(t *harvest.Task, kind string) {
 	}
 	r.Tasks++
 	if len(r.Examples) < maxTaskExamples {
-		r.Examples = append(r.Examples, page.Shown(t.Resource.ID))
+		r.Examples = append(r.Examples, display.Shown(t.Resource.ID))
 	}
 }
 
 // taskReason returns the reason of a task, without what differs from one task to the
 // next.
 func taskReason(t *harvest.Task) string {
-	text := page.Shown(t.Error)
+	text := display.Shown(t.Error)
 	switch {
 	case t.Kind == harvest.TaskWithheld: // whose text has the numbers that matter
 		return text
@@ -280,7 +280,7 @@ func taskReason(t *harvest.Task) string {
 			return answeredWith(status)
 		}
 	}
-	return page.Shape(text)
+	return display.Shape(text)
 }
 
 // judge sets the state and the class.

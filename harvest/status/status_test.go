@@ -25,7 +25,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/union"
-	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/display"
 	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
@@ -70,34 +70,34 @@ func TestTwin(t *testing.T) {
 		status, shown := s.status(), text(s.html())
 		has := func(words ...string) { t.Helper(); assert.Contains(t, shown, strings.Join(words, " ")) }
 		has(status.Verdict)
-		has(page.Number(status.Live), "records")
-		has(page.Number(status.Tasks.Waiting), "waiting")
-		has(page.Number(status.Tasks.Parked), "parked")
-		has(page.Number(status.Tasks.Withheld), "deletions withheld")
+		has(display.Number(status.Live), "records")
+		has(display.Number(status.Tasks.Waiting), "waiting")
+		has(display.Number(status.Tasks.Parked), "parked")
+		has(display.Number(status.Tasks.Withheld), "deletions withheld")
 		for _, src := range status.Sources {
 			lag, last := "—", "—"
 			if !src.Latest.IsZero() {
-				lag = page.Duration(time.Duration(src.Lag) * time.Second)
+				lag = display.Duration(time.Duration(src.Lag) * time.Second)
 			}
 			if len(src.Runs) > 0 {
-				last = page.Duration(status.Time.Sub(src.Runs[0].Ended)) + " ago"
+				last = display.Duration(status.Time.Sub(src.Runs[0].Ended)) + " ago"
 			}
-			row := regexp.QuoteMeta(src.Name) + ".{0,90} " + strings.Join([]string{page.Number(src.Live), lag, last}, " ")
+			row := regexp.QuoteMeta(src.Name) + ".{0,90} " + strings.Join([]string{display.Number(src.Live), lag, last}, " ")
 			assert.Regexp(t, row, shown)
 		}
 		for _, r := range status.Reasons {
-			has(page.Number(r.Tasks), "×", r.Text)
+			has(display.Number(r.Tasks), "×", r.Text)
 		}
 		for _, c := range status.Statuses {
-			has(statusName(c.Status), page.Number(c.Requests))
+			has(statusName(c.Status), display.Number(c.Requests))
 		}
 		var created int64
 		for _, d := range status.Days {
 			created += d.Created
 		}
-		has("created: " + page.Number(created))
+		has("created: " + display.Number(created))
 		for _, host := range status.Hosts {
-			has(host.Name, page.Plural(host.total(), "request", "requests"))
+			has(host.Name, display.Plural(host.total(), "request", "requests"))
 		}
 	})
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/display"
 )
 
 //go:embed status.html
@@ -117,12 +117,12 @@ func (s *Status) tiles() []tile {
 		if n == 0 {
 			class = none
 		}
-		return tile{class, least + page.Number(n), name}
+		return tile{class, least + display.Number(n), name}
 	}
 	return []tile{
-		{none, page.Number(s.Live), "records"},
-		{none, page.Number(today.Created + today.Updated + today.Deleted), "changes today"},
-		{none, page.Number(requests), "requests today"},
+		{none, display.Number(s.Live), "records"},
+		{none, display.Number(today.Created + today.Updated + today.Deleted), "changes today"},
+		{none, display.Number(requests), "requests today"},
 		tasks(s.Tasks.Waiting, warn, "waiting"),
 		tasks(s.Tasks.Parked, warn, "parked"),
 		tasks(s.Tasks.Withheld, warn, "deletions withheld"),
@@ -144,9 +144,9 @@ func (s *Status) changes() chart {
 	c, most := stack(maxDays, changeClasses, func(i int) []int64 {
 		d := counts[name(i)]
 		return []int64{d.Created, d.Updated, d.Deleted}
-	}, name, page.Number)
+	}, name, display.Number)
 	c.ID, c.Title, c.About = "changes", "Changes per day", "the last "+fmt.Sprint(maxDays)+" days"
-	c.Note = fmt.Sprintf("Days by UTC. The most were %s.", page.Plural(most, "change", "changes"))
+	c.Note = fmt.Sprintf("Days by UTC. The most were %s.", display.Plural(most, "change", "changes"))
 	c.Left, c.Middle, c.Right = name(0), name(maxDays/2), "today"
 	return c
 }
@@ -178,7 +178,7 @@ func (v *view) lags() {
 		v.LagTicks = append(v.LagTicks, t.name)
 	}
 	for _, s := range known {
-		text := page.Duration(seconds(s.Lag))
+		text := display.Duration(seconds(s.Lag))
 		bar := cell{Class: "bytes", X: "0", Y: "0", Width: decimal(lagX(seconds(s.Lag), ticks)), Height: "1", Text: text}
 		v.Lags = append(v.Lags, pictureRow{s.Name, text, "lag: " + text, []cell{bar}})
 	}
@@ -224,7 +224,7 @@ func (v *view) timeline() {
 		for _, g := range s.Going {
 			if c, ok := v.span(g.Started, g.Seen, from); ok {
 				c.Class = "later"
-				c.Text = fmt.Sprintf("%s to %s: %s listed", clock(g.Started), clock(g.Seen), page.Number(g.Listed))
+				c.Text = fmt.Sprintf("%s to %s: %s listed", clock(g.Started), clock(g.Seen), display.Number(g.Listed))
 				r.Cells = append(r.Cells, c)
 			}
 		}
@@ -235,7 +235,7 @@ func (v *view) timeline() {
 			v.MoreRows++
 			continue
 		}
-		r.Label = page.Plural(int64(len(r.Cells)), "run or row of runs", "runs or rows of runs") +
+		r.Label = display.Plural(int64(len(r.Cells)), "run or row of runs", "runs or rows of runs") +
 			" in 24 hours; the last is " + string(s.State)
 		v.Timeline = append(v.Timeline, r)
 	}
@@ -257,7 +257,7 @@ func clock(t time.Time) string { return t.UTC().Format("15:04") }
 func runText(r *Run) string {
 	what := string(r.State)
 	if r.Count > 1 {
-		what = page.Number(r.Count) + " runs with nothing to do"
+		what = display.Number(r.Count) + " runs with nothing to do"
 	}
 	return clock(r.Started) + " to " + clock(r.Ended) + ": " + what
 }
@@ -286,9 +286,9 @@ func (v *view) strips() {
 			opacity := .35 + .65*math.Log1p(float64(n))/math.Log1p(float64(most))
 			r.Cells = append(r.Cells, shares(&h, maxHours-1-ago, decimal(opacity))...)
 		}
-		r.Text = page.Plural(host.total(), "request", "requests")
+		r.Text = display.Plural(host.total(), "request", "requests")
 		if failed > 0 {
-			r.Text += ", " + page.Number(failed) + " refused or failed"
+			r.Text += ", " + display.Number(failed) + " refused or failed"
 		}
 		r.Label = r.Text
 		v.Strips = append(v.Strips, r)
@@ -301,11 +301,11 @@ func shares(h *Hour, x int, opacity string) (cells []cell) {
 	words := []string{}
 	for class, m := range h.Requests {
 		if m > 0 {
-			words = append(words, page.Number(m)+" "+statusClasses[class].name)
+			words = append(words, display.Number(m)+" "+statusClasses[class].name)
 		}
 	}
 	text := fmt.Sprintf("%s, from %s: %s, mean %s", dateOf(h.Start), clock(h.Start), strings.Join(words, ", "),
-		page.Duration(time.Duration(h.Seconds/float64(n)*float64(time.Second))))
+		display.Duration(time.Duration(h.Seconds/float64(n)*float64(time.Second))))
 	y := 1.0
 	for class, m := range h.Requests {
 		if m == 0 {
@@ -331,11 +331,11 @@ func (v *view) Ago(t time.Time) string {
 	case t.IsZero():
 		return "—"
 	case d <= -time.Second:
-		return "in " + page.Duration(-d)
+		return "in " + display.Duration(-d)
 	case d < time.Second:
 		return "now"
 	}
-	return page.Duration(d) + " ago"
+	return display.Duration(d) + " ago"
 }
 
 // LagOf returns a lag in words; without a time of the publisher, that is not known.
@@ -343,15 +343,15 @@ func (v *view) LagOf(s Source) string {
 	if s.Latest.IsZero() {
 		return "—"
 	}
-	return page.Duration(seconds(s.Lag))
+	return display.Duration(seconds(s.Lag))
 }
 
 // Count returns a number of tasks.
 func (v *view) Count(n int64, atLeast bool) string {
 	if atLeast && n > 0 {
-		return "≥ " + page.Number(n)
+		return "≥ " + display.Number(n)
 	}
-	return page.Number(n)
+	return display.Number(n)
 }
 
 // IsSilent reports whether a run has probably ended without a report.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/display"
 )
 
 // A Summary records what the runs of a program did, and writes it as one HTML page. The
@@ -54,7 +54,7 @@ func (s *Summary) Request(_ context.Context, q harvest.AttemptInfo) {
 	s.timeline.spread(q.Bytes, now.Add(-q.Duration), now)
 	s.requests.add(&q)
 	if q.Status == 0 && q.Err != nil {
-		s.noAnswers.add(reasonOf(q.Err, ""), page.Shown(q.URL))
+		s.noAnswers.add(reasonOf(q.Err, ""), display.Shown(q.URL))
 	}
 }
 
@@ -87,7 +87,7 @@ func (s *Summary) outcome(_, id string, o harvest.Outcome, err error) {
 		s.outcomes[o].add(id)
 	}
 	if err != nil && (o == harvest.OutcomeFailed || o == harvest.OutcomeParked) {
-		s.failures.add(reasonOf(err, id), page.Shown(id))
+		s.failures.add(reasonOf(err, id), display.Shown(id))
 	}
 }
 
@@ -129,14 +129,14 @@ func (s *Summary) finding(_ string, f websync.Finding) {
 		name += ", " + f.Section
 	}
 	f.Rule, f.Section = "", "" // which name the group
-	s.findings.add(reason{name: page.Shown(name)}, page.Shown(f.String()))
+	s.findings.add(reason{name: display.Shown(name)}, display.Shown(f.String()))
 }
 
 func (s *Summary) problem(_ string, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.now(0)
-	s.problems.add(reasonOf(err, ""), page.Shown(err.Error()))
+	s.problems.add(reasonOf(err, ""), display.Shown(err.Error()))
 }
 
 // traffic counts requests.
@@ -155,10 +155,10 @@ func (t *traffic) add(q *harvest.AttemptInfo) {
 		t.byStatus = map[int]int64{}
 	}
 	t.byStatus[status]++
-	one := host{bytes: q.Bytes, total: q.Duration, longest: q.Duration, slowest: page.Shown(q.URL)}
+	one := host{bytes: q.Bytes, total: q.Duration, longest: q.Duration, slowest: display.Shown(q.URL)}
 	one.requests[statusClass(status)] = 1
 	t.all.add(&one)
-	t.hosts.at(page.Shown(cmp.Or(q.Host, "no host"))).add(&one)
+	t.hosts.at(display.Shown(cmp.Or(q.Host, "no host"))).add(&one)
 }
 
 // A host counts the requests to a host.
@@ -212,7 +212,7 @@ type examples struct {
 
 func (e *examples) add(id string) {
 	if e.n++; len(e.ids) < maxExamples {
-		e.ids = append(e.ids, page.Shown(id))
+		e.ids = append(e.ids, display.Shown(id))
 	}
 }
 

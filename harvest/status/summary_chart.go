@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/display"
 )
 
 var entryClasses = [numEntries]countClass{
@@ -36,9 +36,9 @@ func (s *Summary) charts() (all []chart, table []periodView) {
 		values    func(*period) []int64
 		text      func(int64) string
 	}{
-		{"requests", "Requests", statusClasses[:], requests, page.Number},
-		{"entries", "Entries", entryClasses[:], func(p *period) []int64 { return p.entries[:] }, page.Number},
-		{"bytes", "Bytes received", byteClasses[:], func(p *period) []int64 { return []int64{p.bytes} }, page.Bytes},
+		{"requests", "Requests", statusClasses[:], requests, display.Number},
+		{"entries", "Entries", entryClasses[:], func(p *period) []int64 { return p.entries[:] }, display.Number},
+		{"bytes", "Bytes received", byteClasses[:], func(p *period) []int64 { return []int64{p.bytes} }, display.Bytes},
 	} {
 		if one, ok := s.timeline.chart(c.classes, c.values, c.text); ok {
 			one.ID, one.Title = c.id, c.title+" over time"
@@ -65,7 +65,7 @@ func (l *timeline) chart(classes []countClass, values func(*period) []int64, tex
 	if most == 0 {
 		return c, false
 	}
-	c.Note = fmt.Sprintf("Each bar is %s. The highest is %s", page.Duration(l.width), text(most))
+	c.Note = fmt.Sprintf("Each bar is %s. The highest is %s", display.Duration(l.width), text(most))
 	if l.width != time.Second {
 		c.Note += fmt.Sprintf(", or %s a second", rate(most, l.width, text))
 	}
@@ -85,4 +85,4 @@ func rate(n int64, in time.Duration, text func(int64) string) string {
 }
 
 // offset returns a time after the start.
-func offset(d time.Duration) string { return "+" + page.Duration(d) }
+func offset(d time.Duration) string { return "+" + display.Duration(d) }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/display"
 )
 
 // A step is something to do: a sentence, and perhaps a setting and what it does.
@@ -36,9 +36,9 @@ func afterEnd(r *Result) (steps []step) {
 		steps = append(steps, step{Text: "This run only looked. One that writes would carry out the differences."})
 	}
 	for _, e := range r.Report.LeftAlone {
-		text := "Give " + page.Shown(e.Host) + " time"
+		text := "Give " + display.Shown(e.Host) + " time"
 		if !e.RetryAt.IsZero() {
-			text += ", at least until " + page.Time(e.RetryAt)
+			text += ", at least until " + display.Time(e.RetryAt)
 		}
 		steps = append(steps, step{Text: text + "."})
 	}
@@ -49,9 +49,9 @@ func afterEnd(r *Result) (steps []step) {
 func (s *Summary) aboutTasks(r *harvest.Report) (steps []step) {
 	approve := cmp.Or(s.Approve, "Harvester.Approve")
 	if n := r.Left.Waiting; n > 0 && !r.Dry {
-		text := "Run again: " + page.Plural(n, "resource is", "resources are") + " still to be fetched."
+		text := "Run again: " + display.Plural(n, "resource is", "resources are") + " still to be fetched."
 		if due := r.Left.Next; due.After(r.Ended.Add(time.Second)) {
-			text += " The first is due after " + page.Time(due) + "."
+			text += " The first is due after " + display.Time(due) + "."
 		}
 		steps = append(steps, step{Text: text})
 	}
@@ -59,7 +59,7 @@ func (s *Summary) aboutTasks(r *harvest.Report) (steps []step) {
 		total := r.Rechecked.Total()
 		steps = append(steps, step{Text: fmt.Sprintf(
 			"Tell the publisher: of %s that seemed unchanged, %s had changed. Run again: the next run asks for the other %s.",
-			page.Plural(total.Asked, "resource", "resources"), page.Number(total.Wrong), page.Number(n),
+			display.Plural(total.Asked, "resource", "resources"), display.Number(total.Wrong), display.Number(n),
 		)})
 	}
 	if r.Guard != nil && r.Guard.Rule == "bodies" {
@@ -67,12 +67,12 @@ func (s *Summary) aboutTasks(r *harvest.Report) (steps []step) {
 		steps = append(steps, step{text, approve, "accepts them."})
 	}
 	if n := r.Left.Withheld; n > 0 {
-		text := "Look at " + page.Plural(n, "resource", "resources") +
+		text := "Look at " + display.Plural(n, "resource", "resources") +
 			" that the source no longer lists. If it is right that they go,"
 		steps = append(steps, step{text, approve, "deletes them."})
 	}
 	if n := r.Left.Parked; n > 0 {
-		text := page.Plural(n, "resource has", "resources have") +
+		text := display.Plural(n, "resource has", "resources have") +
 			" failed too often to be tried again before the source states a change."
 		steps = append(steps, step{text, cmp.Or(s.Recheck, "Harvester.Recheck"), "tries them at once."})
 	}
@@ -82,7 +82,7 @@ func (s *Summary) aboutTasks(r *harvest.Report) (steps []step) {
 // aboutListing returns what to do about what could not be read, and about the clock.
 func (s *Summary) aboutListing(r *harvest.Report) (steps []step) {
 	if r.Skipped > 0 && !r.AcceptSkipped {
-		text := page.Plural(int64(r.Skipped), "entry", "entries") + " of the listing could not be read: tell the publisher."
+		text := display.Plural(int64(r.Skipped), "entry", "entries") + " of the listing could not be read: tell the publisher."
 		steps = append(steps, step{text, cmp.Or(s.AcceptSkipped, "Harvester.AcceptSkipped"), "does without them."})
 	}
 	if len(r.Problems) > 0 {
@@ -90,7 +90,7 @@ func (s *Summary) aboutListing(r *harvest.Report) (steps []step) {
 			"Run again; if it stays so, tell the publisher."})
 	}
 	if !r.LogAhead.IsZero() {
-		text := "Check the clock: the last entry of the store's log has the time " + page.Time(r.LogAhead) + "."
+		text := "Check the clock: the last entry of the store's log has the time " + display.Time(r.LogAhead) + "."
 		steps = append(steps, step{Text: text})
 	}
 	return steps
@@ -116,8 +116,8 @@ type finished struct {
 
 // Add records a run that has ended.
 func (s *Summary) Add(r Result) {
-	source := page.Shown(r.Report.Source)
-	f := finished{newRunRow(cmp.Or(page.Shown(r.Title), source), newRun(&r)), source, r.Report.Source, true}
+	source := display.Shown(r.Report.Source)
+	f := finished{newRunRow(cmp.Or(display.Shown(r.Title), source), newRun(&r)), source, r.Report.Source, true}
 	f.Next = s.next(&r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -134,7 +134,7 @@ func (s *Summary) Fail(err error) {
 	defer s.mu.Unlock()
 	s.now(0)
 	if len(s.errors) < maxFails {
-		s.errors = append(s.errors, page.Shown(err.Error()))
+		s.errors = append(s.errors, display.Shown(err.Error()))
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/page"
+	"github.com/websync-go/websync/internal/display"
 )
 
 //go:embed summary.html
@@ -161,19 +161,19 @@ func (s *Summary) tiles(t *traffic, class string) []tile {
 	if s.hasRequests {
 		received = t.all.bytes // as they were transferred
 	}
-	failed := tile{none, page.Number(sum.Failed), "failed"}
+	failed := tile{none, display.Number(sum.Failed), "failed"}
 	if sum.Failed > 0 && class != pass {
 		failed.Class = fail
 	}
 	tiles := []tile{
-		{none, page.Number(sum.Listed), "entries listed"},
-		{pass, page.Number(sum.Created + sum.Updated + sum.Deleted), "created, updated or deleted"},
+		{none, display.Number(sum.Listed), "entries listed"},
+		{pass, display.Number(sum.Created + sum.Updated + sum.Deleted), "created, updated or deleted"},
 		failed,
-		{none, page.Number(t.all.count()), "requests"},
-		{none, page.Bytes(received), "received"},
+		{none, display.Number(t.all.count()), "requests"},
+		{none, display.Bytes(received), "received"},
 	}
 	if took := s.last.Sub(s.began); took > 0 {
-		tiles = append(tiles, tile{none, page.Duration(took), "in all"})
+		tiles = append(tiles, tile{none, display.Duration(took), "in all"})
 	}
 	return tiles
 }

@@ -1,6 +1,6 @@
-// Package page holds what the HTML pages of several packages have in common: the style
+// Package display holds what the HTML pages of several packages have in common: the style
 // sheet, and how numbers, times and texts from the web are written for people.
-package page
+package display
 
 import (
 	_ "embed"

@@ -1,4 +1,4 @@
-package page
+package display
 
 import (
 	"math"

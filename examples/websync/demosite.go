@@ -17,7 +17,7 @@ import (
 )
 
 // A demoSite is the demonstration site on loopback: pages and files, a robots.txt, and an
-// indexLines of four sitemaps, one of them compressed and one plain text without dates.
+// index of four sitemaps, one of them compressed and one plain text without dates.
 // It answers conditional requests.
 type demoSite struct {
 	url    string
