@@ -84,6 +84,7 @@ func (p *relayCommand) relay(ctx context.Context, spec cli.Store, store *harvest
 	}
 	client := (&cli.SourceFlags{Rate: p.Rate, AllowPrivate: p.AllowPrivate}).Client(store, targets)
 	p.recorder = &status.Recorder{State: store, Log: p.log}
+	client.Concurrency = -1 // the scheduler limits it: transfers that drip must not keep others waiting
 	client.OnAttempt = func(ctx context.Context, a harvest.AttemptInfo) {
 		p.recorder.Request(ctx, a)
 		p.page.Request(ctx, a)

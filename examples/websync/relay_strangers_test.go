@@ -5,10 +5,13 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -265,13 +268,23 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestDrippingHosts: bodies of 20 hosts come a byte at a time. An honest source that is
-// named last is harvested all the same.
+// TestDrippingHosts: bodies of 20 hosts come a byte at a time. An honest source that comes
+// later is harvested all the same.
 func TestDrippingHosts(t *testing.T) {
-	ended := make(chan struct{})
+	ended, busy := make(chan struct{}), make(chan struct{})
+	var dripping atomic.Int64 // hosts
 	var urls []string
-	for range 20 {
-		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	for host := range 20 {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.%d:0", host+2))
+		if err != nil {
+			t.Skip("the system has one loopback address only: ", err)
+		}
+		drips := sync.OnceFunc(func() {
+			if dripping.Add(1) == 4 { // as many as run at the same time
+				close(busy)
+			}
+		})
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch r.URL.Path {
 			case "/sitemap.xml":
 				fmt.Fprint(w, `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">`)
@@ -281,7 +294,8 @@ func TestDrippingHosts(t *testing.T) {
 				fmt.Fprint(w, "</urlset>")
 			case "/robots.txt":
 				http.NotFound(w, r)
-			default:
+			default: // bodies, and documents that would lead to others
+				drips()
 				for {
 					fmt.Fprint(w, "x")
 					w.(http.Flusher).Flush()
@@ -295,12 +309,17 @@ func TestDrippingHosts(t *testing.T) {
 				}
 			}
 		}))
+		server.Listener.Close()
+		server.Listener = listener
+		server.Start()
 		defer server.Close()
 		urls = append(urls, server.URL+"/sitemap.xml")
 	}
 	defer close(ended)
 	up := newUpstream(t, "sitemap")
 	up.put("a.txt", "a")
+	then := func() { <-busy }
+	up.then.Store(&then)
 	r := startRelay(t, 1, append(append([]string{"-store=mem", "-as=atom", "-every=10ms"}, urls...), up.entry)...)
 	reader := newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src})
 	eventually(t, func() bool { return reader.run(t) && texts(t, reader.store)[up.url+"a.txt"] == "a" })

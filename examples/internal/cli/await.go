@@ -6,8 +6,13 @@ import (
 	"time"
 )
 
-// opening is how many targets AwaitAll opens at the same time.
-const opening = 4
+// How many targets AwaitAll opens at the same time. One that takes longer than a moment
+// waits for its host, and the next one begins.
+const (
+	opening    = 4
+	maxOpening = 16 * opening
+	openMoment = 500 * time.Millisecond
+)
 
 // AwaitAll calls open for each target until that succeeds: again after 1, 2, 4 and more
 // minutes, at most an hour. It calls failed with each error, and returns when all are
@@ -15,17 +20,25 @@ const opening = 4
 func AwaitAll[T any](ctx context.Context, targets []T, open func(context.Context, T) error, failed func(error)) {
 	var all sync.WaitGroup
 	defer all.Wait()
-	turns := make(chan struct{}, opening)
+	turns, most := make(chan struct{}, opening), make(chan struct{}, maxOpening)
+	inTurn := func(t T) error {
+		release := sync.OnceFunc(func() { <-turns })
+		defer release()
+		defer time.AfterFunc(openMoment, release).Stop()
+		return open(ctx, t)
+	}
 	for _, t := range targets {
 		all.Go(func() {
 			for wait := time.Minute; ; wait = min(2*wait, time.Hour) {
-				select {
-				case turns <- struct{}{}:
-				case <-ctx.Done():
-					return
+				for _, queue := range []chan struct{}{most, turns} {
+					select {
+					case queue <- struct{}{}:
+					case <-ctx.Done():
+						return
+					}
 				}
-				err := open(ctx, t)
-				<-turns
+				err := inTurn(t)
+				<-most
 				if err == nil || ctx.Err() != nil {
 					return
 				}
