@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/union"
 )
@@ -162,6 +163,44 @@ func (m *merger) recount(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sharedID returns an id that several of the sources have live, or "" if there is none.
+func sharedID(ctx context.Context, c *harvest.Catalog, sources []string) (string, error) {
+	const batch = 500
+	for i, source := range sources {
+		var ids []string
+		look := func() (string, error) {
+			for _, other := range sources[i+1:] {
+				found, err := c.Get(ctx, other, ids)
+				if err != nil {
+					return "", err
+				}
+				for n := range found {
+					if found[n].Seq > 0 && found[n].Kind != websync.Deleted {
+						return ids[n], nil
+					}
+				}
+			}
+			ids = ids[:0]
+			return "", nil
+		}
+		for id, err := range c.IDs(ctx, source, "") {
+			if err != nil {
+				return "", err
+			}
+			if ids = append(ids, id); len(ids) < batch {
+				continue
+			}
+			if shared, err := look(); err != nil || shared != "" {
+				return shared, err
+			}
+		}
+		if shared, err := look(); err != nil || shared != "" {
+			return shared, err
+		}
+	}
+	return "", nil
 }
 
 // Conflicts returns the conflicts of the sources when they were last counted.

@@ -31,7 +31,7 @@ type publishCommand struct {
 	// patterns of the files in the directory that are not to be published
 	exclude []string
 	sources []string // to publish
-	merger  *merger  // of several sources; nil: there is one
+	merger  *merger  // of sources that state the same ids; nil: there are none
 	lists   *cli.Publication
 	scanner *scanner // if nil, no directory
 }
@@ -246,6 +246,7 @@ func (p *publishCommand) prepare(ctx context.Context) error {
 		p.sources = []string{mergedKey} // which the relay keeps in step
 		return nil
 	}
+	isMerged := head.Live[mergedKey] > 0
 	delete(head.Live, mergedKey)
 	p.sources = slices.Sorted(maps.Keys(head.Live))
 	for _, own := range p.own {
@@ -253,28 +254,24 @@ func (p *publishCommand) prepare(ctx context.Context) error {
 			return fmt.Errorf("-own %q: the store holds no such source, but %q", websync.RedactURL(own), redacted(p.sources))
 		}
 	}
-	return p.merge(ctx)
+	return p.merge(ctx, isMerged)
 }
 
-// merge makes one set of several sources. Those that are published beside own ones must
-// state different ids.
-func (p *publishCommand) merge(ctx context.Context) error {
-	if len(p.sources) < 2 {
-		return nil
-	}
+// merge makes one set of several sources that state the same ids. Those that are published
+// beside own ones must state different ids.
+func (p *publishCommand) merge(ctx context.Context, isMerged bool) error {
 	m := &merger{
 		catalog: p.store, fail: p.fail, member: func(string) (union.Member, bool) { return union.Member{}, true },
 	}
-	if len(p.own) > 0 {
-		all, err := m.union(ctx)
-		if err != nil {
-			return err
-		}
-		conflicts, err := all.Conflicts(ctx)
-		if err == nil && len(conflicts) > 0 {
-			err = fmt.Errorf("sources that are published beside own ones must state different ids: %v", conflicts[0])
-		}
+	shared, err := sharedID(ctx, p.store, p.sources)
+	switch {
+	case err != nil || shared == "" && !isMerged:
 		return err
+	case len(p.own) > 0 && shared != "":
+		const format = "several sources state %q: those that are published beside own ones must state different ids"
+		return fmt.Errorf(format, websync.RedactURL(shared))
+	case len(p.own) > 0:
+		return nil
 	}
 	p.merger, p.sources = m, []string{mergedKey}
 	if err := m.step(ctx); err != nil {

@@ -234,7 +234,7 @@ func TestServesAStore(t *testing.T) {
 	require.NoError(t, db.Close())
 	a := callPublish(t, "-store", "sqlite:"+file, "-own", "one", "-out", t.TempDir())
 	assert.Equal(t, exitFailed, a.code)
-	assert.Contains(t, a.stderr, `1 ids of "two" are those of "one", such as "urn:a"`)
+	assert.Contains(t, a.stderr, `several sources state "urn:a"`)
 }
 
 // TestPublishSharedIDs: of sources that state one id, the one that had it first counts, in

@@ -13,6 +13,7 @@ type config struct {
 	Concurrency  int             `json:"concurrency"`
 	AllowPrivate bool            `json:"allow_private"`
 	Status       string          `json:"status"`
+	StatusHosts  []string        `json:"status_hosts"`
 	Report       string          `json:"report"`
 }
 

@@ -129,7 +129,8 @@ func (p *program) serveStatus(ctx context.Context) error {
 		return err
 	}
 	p.Complain("status page at " + url)
-	return cli.Serve(ctx, listener, &status.Handler{Catalog: p.store, Title: "Workers", Log: p.log})
+	page := &status.Handler{Catalog: p.store, Recorder: p.recorder, Hosts: cli.StatusHosts(p.status), Title: "Workers", Log: p.log}
+	return cli.Serve(ctx, listener, page)
 }
 
 // follow puts the jobs of what a target leads to into the queue, now and at intervals.

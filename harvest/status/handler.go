@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -36,6 +37,10 @@ type Handler struct {
 	// Conflicts returns which sources state the same ids: see [union.Source.Conflicts]. If
 	// nil, the page has none.
 	Conflicts func() []union.Conflict
+	// Recorder, if set, notes the runs of this process. While it cannot write to the Store,
+	// whose disk may be full, what the Store has of runs is old: the page says so and is
+	// "fail", and /healthz is 503.
+	Recorder *Recorder
 	// Hosts are names at which the page may be asked for, in the header Host, without a
 	// port: besides localhost and any address. If a page of a stranger gives its own name
 	// the address of this server, a browser sends that name.
@@ -68,7 +73,9 @@ func newAnswer(mediaType string, body []byte) answer {
 // contentPolicy lets a page load nothing.
 const contentPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// ServeHTTP answers GET and HEAD for the paths "/" and "/status.json".
+// ServeHTTP answers GET and HEAD for the paths "/" and "/status.json", and for "/healthz",
+// in one line: 200 while the Store can be read and runs can be noted, or else 503. Sources
+// that fail do not count there.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -79,12 +86,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !h.knows(r.Host):
 		http.Error(w, "The page is not known by this name.", http.StatusMisdirectedRequest)
 		return
-	case r.URL.Path != "/" && r.URL.Path != "/status.json":
+	case r.URL.Path != "/" && r.URL.Path != "/status.json" && r.URL.Path != "/healthz":
 		http.Error(w, "The page is at /, and as JSON at /status.json.", http.StatusNotFound)
 		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		header.Set("Allow", "GET, HEAD")
 		http.Error(w, "This page can only be read.", http.StatusMethodNotAllowed)
+		return
+	}
+	if r.URL.Path == "/healthz" {
+		h.serveHealth(w, r)
 		return
 	}
 	page, twin, err := h.answers(r.Context())
@@ -108,6 +119,20 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Content-Length", strconv.Itoa(len(a.body)))
 	if r.Method == http.MethodGet {
 		w.Write(a.body)
+	}
+}
+
+// serveHealth answers whether this process can do its work.
+func (h *Handler) serveHealth(w http.ResponseWriter, r *http.Request) {
+	_, err := h.Catalog.Head(r.Context())
+	switch {
+	case err != nil:
+		http.Error(w, "the store can't be read", http.StatusServiceUnavailable)
+	case h.Recorder.failure() != nil:
+		http.Error(w, "the store can't be written", http.StatusServiceUnavailable)
+	default:
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		io.WriteString(w, "ok\n")
 	}
 }
 

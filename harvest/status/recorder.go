@@ -29,6 +29,17 @@ type Recorder struct {
 	mu     sync.Mutex
 	active map[string][]*activeRun // by source
 	listed map[string]bool         // sources that the index has
+	failed error                   // of the last note; nil if it was written
+}
+
+// failure returns why the last note could not be written; nil if it was.
+func (r *Recorder) failure() error {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed
 }
 
 // signOfLife is the time between two notes of a run that goes on.
@@ -270,8 +281,13 @@ func (r *Recorder) opened(ctx context.Context, url string, keys []string) error 
 	return update(ctx, r.State, indexKey, func(index *sourceIndex) { index.remove(url) })
 }
 
-// logged logs why something could not be noted.
+// logged logs why something could not be noted, and keeps it until something is noted.
 func (r *Recorder) logged(source string, err error) {
+	if !errors.Is(err, context.Canceled) { // the program ends
+		r.mu.Lock()
+		r.failed = err
+		r.mu.Unlock()
+	}
 	if err != nil && r.Log != nil {
 		r.Log.Warn("run not noted", "source", websync.RedactURL(source), "err", err)
 	}

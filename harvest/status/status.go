@@ -12,6 +12,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/union"
 	"github.com/websync-go/websync/internal/display"
 )
 
@@ -36,20 +37,20 @@ type Status struct {
 	State   string `json:"state"`
 	Verdict string `json:"verdict"`
 
-	Live       int64         `json:"live"`      // records of all sources
-	Published  int64         `json:"published"` // records of Handler.Merged
-	Generation uint64        `json:"generation"`
-	Last       websync.Seq   `json:"last"`               // of the log
-	LastTime   time.Time     `json:"last_time,omitzero"` // likewise
-	Sources    []Source      `json:"sources"`            // those that need attention first
-	More       int64         `json:"more_sources"`       // that are not in Sources
-	Tasks      Tasks         `json:"tasks"`              // of all sources
-	AtLeast    bool          `json:"at_least"`           // there may be more tasks
-	Conflicts  []Conflict    `json:"conflicts"`          // ids that several sources state
-	Reasons    []Reason      `json:"reasons"`            // why there are tasks
-	Days       []Day         `json:"days"`               // of all sources
-	Statuses   []StatusCount `json:"statuses"`           // of all Days
-	Hosts      []Host        `json:"hosts"`              // the busiest first
+	Live       int64            `json:"live"`      // records of all sources
+	Published  int64            `json:"published"` // records of Handler.Merged
+	Generation uint64           `json:"generation"`
+	Last       websync.Seq      `json:"last"`               // of the log
+	LastTime   time.Time        `json:"last_time,omitzero"` // likewise
+	Sources    []Source         `json:"sources"`            // those that need attention first
+	More       int64            `json:"more_sources"`       // that are not in Sources
+	Tasks      Tasks            `json:"tasks"`              // of all sources
+	AtLeast    bool             `json:"at_least"`           // there may be more tasks
+	Conflicts  []union.Conflict `json:"conflicts"`          // ids that several sources state
+	Reasons    []Reason         `json:"reasons"`            // why there are tasks
+	Days       []Day            `json:"days"`               // of all sources
+	Statuses   []StatusCount    `json:"statuses"`           // of all Days
+	Hosts      []Host           `json:"hosts"`              // the busiest first
 }
 
 // A Source is the status of one source.
@@ -74,14 +75,6 @@ type Source struct {
 	Going   []Going   `json:"going"`
 }
 
-// A Conflict counts ids that a source states and does not own.
-type Conflict struct {
-	Owner   string `json:"owner"` // the source that owns them; empty: none
-	Other   string `json:"other"`
-	IDs     int64  `json:"ids"`
-	Example string `json:"example"` // one of them
-}
-
 // A Reason is why tasks wait, are parked or are withheld.
 type Reason struct {
 	Kind     string   `json:"kind"` // "waiting", "parked", "gone", "withheld" or "lagging"
@@ -104,13 +97,15 @@ func (h *Handler) Status(ctx context.Context) (*Status, error) {
 		return nil, err
 	}
 	s := &Status{
-		Sources: []Source{}, Conflicts: []Conflict{}, Days: []Day{}, Hosts: []Host{},
+		Sources: []Source{}, Conflicts: []union.Conflict{}, Days: []Day{}, Hosts: []Host{},
 		Title: cmp.Or(display.Shown(h.Title), "Harvest status"), Time: now,
 		Live: head.Total() - head.Live[h.Merged], Published: head.Live[h.Merged], Generation: head.Generation, Last: head.Last, LastTime: head.LastTime,
 	}
 	if h.Conflicts != nil {
 		for _, c := range h.Conflicts() {
-			s.Conflicts = append(s.Conflicts, Conflict{display.Shown(c.Owner), display.Shown(c.Other), c.IDs, display.Shown(c.Example)})
+			s.Conflicts = append(s.Conflicts, union.Conflict{
+				Owner: display.Shown(c.Owner), Other: display.Shown(c.Other), IDs: c.IDs, Example: display.Shown(c.Example),
+			})
 		}
 	}
 	due := map[string]time.Time{}
@@ -128,6 +123,9 @@ func (h *Handler) Status(ctx context.Context) (*Status, error) {
 		}
 	}
 	b.finish()
+	if err := h.Recorder.failure(); err != nil {
+		s.State, s.Verdict = "fail", "The store can't be written, and what it has of runs is old: "+display.Shown(err.Error())+"."
+	}
 	return s, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -712,4 +713,42 @@ func TestSharedIDs(t *testing.T) {
 	page.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/", nil))
 	assert.Contains(t, w.Body.String(), "two &lt;b&gt;")
 	assert.NotContains(t, w.Body.String(), "s3cret")
+}
+
+// TestFullDisk: while runs can't be noted, the page is not what the Store has of earlier
+// ones, and /healthz says so.
+func TestFullDisk(t *testing.T) {
+	var full atomic.Bool
+	c := harvest.NewCatalog(&testkit.Watched{Store: memstore.New(), Before: func(context.Context, testkit.Act) error {
+		if full.Load() {
+			return errors.New("no space left")
+		}
+		return nil
+	}})
+	recorder := &Recorder{State: c}
+	h := &harvest.Harvester{Catalog: c, Hooks: recorder.Hooks()}
+	page := &Handler{Catalog: c, Recorder: recorder, MaxAge: -1}
+	check := func(health int, body, state string) {
+		t.Helper()
+		w := httptest.NewRecorder()
+		page.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/healthz", nil))
+		assert.Equal(t, health, w.Code)
+		assert.Equal(t, body, w.Body.String())
+		s, err := page.Status(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, state, s.State, s.Verdict)
+	}
+	source := harvest.Of("one", harvest.Event{Resource: websync.Resource{ID: "urn:x"}})
+	check(http.StatusOK, "ok\n", "none")
+	_, err := h.Run(t.Context(), source)
+	require.NoError(t, err)
+	check(http.StatusOK, "ok\n", "pass")
+	full.Store(true)
+	_, err = h.Run(t.Context(), source)
+	require.Error(t, err)
+	check(http.StatusServiceUnavailable, "the store can't be written\n", "fail")
+	full.Store(false)
+	_, err = h.Run(t.Context(), source)
+	require.NoError(t, err)
+	check(http.StatusOK, "ok\n", "pass")
 }

@@ -14,10 +14,10 @@ import (
 type Conflict struct {
 	// Owner is the Source of the member that owns them. It is empty if no member does: they
 	// are outside the Scope of Other, or the member in whose scope they are has deleted them.
-	Owner   string
-	Other   string // the Source of the member that states them, too
-	IDs     int64
-	Example string // the first of these ids
+	Owner   string `json:"owner"`
+	Other   string `json:"other"` // the Source of the member that states them, too
+	IDs     int64  `json:"ids"`
+	Example string `json:"example"` // the first of these ids
 }
 
 // String returns, for example, `12 ids of "https://a.example/feed" are those of

@@ -30,6 +30,13 @@ func CheckAddr(addr string) error {
 	return nil
 }
 
+// StatusHosts returns the name in the address of a status page, which it may be asked for
+// by.
+func StatusHosts(addr string) []string {
+	host, _, _ := net.SplitHostPort(addr)
+	return []string{host}
+}
+
 // CheckBase returns the URL of a site, with a slash at its end.
 func CheckBase(base string) (string, error) {
 	u, err := url.Parse(base)

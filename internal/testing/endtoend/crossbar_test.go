@@ -500,6 +500,8 @@ harvests it again, and compares: internal/testing/endtoend, TestCrossbar.
 - **Bytes** arrive unchanged.
 - **Digests** are stated, so that a reader verifies what it fetches. Where a Source states none, the Store computes them.
 - **Deletions** arrive with default settings.
+- An id that is no IRI, such as the number of an item in a feed, arrives as the tag URI of its source and itself
+  (websync.TagURI), where a protocol has ids; by ResourceSync and in sitemaps a resource has its URL here.
 - **Times** are those that the first publisher states for its resources.
 
 | protocol | published | ids | bytes | digests | deletions | times |
