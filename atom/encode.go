@@ -69,7 +69,8 @@ func (c *encoder) finish(id string) error {
 // refuse records why an element can't be written. Only the first reason counts.
 func (c *encoder) refuse(element, section string, err error) {
 	if c.refused == nil {
-		c.refused = &websync.EntryError{Format: "atom", Element: localName(element), Section: section, Err: err}
+		local := element[strings.IndexByte(element, ':')+1:]
+		c.refused = &websync.EntryError{Format: "atom", Element: local, Section: section, Err: err}
 	}
 }
 
@@ -82,8 +83,6 @@ func (c *encoder) check(element string, r *Rule, fault string) {
 		c.refuse(element, r.Section, errors.New(fault))
 	}
 }
-
-func localName(name string) string { return name[strings.IndexByte(name, ':')+1:] }
 
 // declare prepares the namespaces of a document.
 func (c *encoder) declare(namespaces map[string]string, legacyMD5 bool) {

@@ -463,7 +463,8 @@ func (w *walk) yieldPart(p *page, part []itemTime) error {
 // notes all of its items in the next checkpoint.
 func (w *walk) eachLatest(p *page, each func(i int, c *candidate) error) error {
 	_, err := w.parse(p, nil, func(i int, c *candidate) error {
-		if !w.isAhead(c.at) {
+		// a time after the server's own does not show how far the feed has been read
+		if w.now.IsZero() || !c.at.Time().After(w.now) {
 			w.next.advance(c.id, c.at)
 		}
 		if !w.latest.has(p.n, i) {
@@ -483,12 +484,6 @@ func (w *walk) giveSorted(events []*outcome) error {
 		}
 	}
 	return nil
-}
-
-// isAhead reports whether a time is after the server's own. Such a time does not show how
-// far the feed has been read.
-func (w *walk) isAhead(at websync.Datetime) bool {
-	return !w.now.IsZero() && at.Time().After(w.now)
 }
 
 // event returns the event for item i of a document.

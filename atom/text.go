@@ -364,11 +364,12 @@ func (c *htmlChecker) start(text []byte, i int) (end int, fault string) {
 		return 0, "a tag without an end"
 	case isOutsideDiv(name) && !c.inForeign(text):
 		return 0, "an element that can't stand in a div"
-	case isVoid(name), text[end-2] == '/' && c.inForeign(text):
+	case isOneOf(name, "area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"),
+		text[end-2] == '/' && c.inForeign(text):
 		return end, ""
 	case text[end-2] == '/' && !isUnquotedSlash(text[n:end]):
 		return 0, "an element that is closed like one of XML"
-	case isRaw(name):
+	case isOneOf(name, "script", "style", "textarea", "xmp", "iframe", "noembed", "plaintext"):
 		return c.raw(text, name, end)
 	case len(c.open) == maxHTMLDepth:
 		return 0, "elements nested too deep"
@@ -452,14 +453,6 @@ func isOneOf(name []byte, names ...string) bool {
 // isOutsideDiv reports whether an element can't stand in a div.
 func isOutsideDiv(name []byte) bool {
 	return isOneOf(name, "html", "head", "body", "title", "base", "frame", "frameset", "noframes")
-}
-
-func isVoid(name []byte) bool {
-	return isOneOf(name, "area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr")
-}
-
-func isRaw(name []byte) bool {
-	return isOneOf(name, "script", "style", "textarea", "xmp", "iframe", "noembed", "plaintext")
 }
 
 func isEndOptional(name []byte) bool {

@@ -102,7 +102,7 @@ func (g *Graph) normalise(t rdf.Triple) rdf.Triple {
 		own := ontology.property(name)
 		t.Predicate = g.term(t.Predicate.Value, name, own, s)
 		if own != "" && ontology.properties[own] && t.Object.Kind == rdf.KindLiteral && isURL(t.Object.Value) &&
-			!isEnumeration(own) {
+			own != "media_type" && own != "format" { // a literal stands for a value of a table
 			g.add(ruleLiteral, own, t.Object.Value, "the value must be a URI, not a literal")
 			t.Object = rdf.IRI(t.Object.Value)
 		}
@@ -123,10 +123,6 @@ func (g *Graph) normalise(t rdf.Triple) rdf.Triple {
 	t.Object = g.term(t.Object.Value, name, own, s)
 	return t
 }
-
-// isEnumeration reports whether the values of a property are those of a table, where a
-// literal stands for one of them.
-func isEnumeration(property string) bool { return property == "media_type" || property == "format" }
 
 // isURL reports whether a literal is nothing but an HTTP URL that an IRI can hold.
 func isURL(s string) bool {

@@ -135,8 +135,6 @@ func (l *listing) read(in io.Reader, n uint64) error {
 	return err
 }
 
-func (l *listing) close() error { return l.file.Close() }
-
 // An idSet finds the ids that were added before, by 64 bits of their hashes. It takes 11
 // to 16 bytes an id, and half as many more while it grows.
 type idSet struct {

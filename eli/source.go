@@ -291,7 +291,7 @@ func resourceEvent(id string, at websync.Datetime) harvest.Event {
 // readFeed reads the feed; nil if it has not changed since from.
 func (w *walk) readFeed(ctx context.Context, from inner) (*updates, error) {
 	s := w.source
-	u := newUpdates(cmp.Or(s.MaxUpdates, 1_000_000))
+	u := &updates{byID: make(map[string]int32), limit: cmp.Or(s.MaxUpdates, 1_000_000)}
 	feed := &atom.Source{
 		URL: s.Feed, FeedID: cmp.Or(s.FeedID, w.next.FeedID), Content: []string{}, MaxBytes: s.MaxBytes,
 		Profile: atom.SourceProfile{
@@ -391,7 +391,7 @@ func (w *walk) list(ctx context.Context) error {
 		w.updates = u
 	}
 	l := new(listing)
-	defer l.close()
+	defer l.file.Close()
 	err := w.readSitemap(ctx, l)
 	var alone *sitemapError
 	switch {

@@ -32,10 +32,6 @@ type update struct {
 	listed  bool // the sitemap has the id, too
 }
 
-func newUpdates(limit int) *updates {
-	return &updates{byID: make(map[string]int32), limit: limit}
-}
-
 // add adds an entry. Of two entries of one id the one with the later time counts, and of
 // equal times the first.
 func (u *updates) add(id string, at websync.Datetime, deleted bool) error {

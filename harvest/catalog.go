@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -190,7 +191,7 @@ func (r *reader) open(list func(add func(key))) error {
 	if err != nil {
 		return err
 	}
-	r.head = newHead()
+	r.head = head{generation: 1, clock: math.MinInt64} // of an empty Catalog
 	_, err = r.get(hk, &r.head)
 	r.lastBlock = blockOf(r.head.born)
 	return err

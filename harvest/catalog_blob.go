@@ -2,6 +2,7 @@ package harvest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -56,7 +57,7 @@ func (w *chunkWriter) flush() error {
 		k := blobKeyOf(blobKey, w.name)
 		var held blob
 		if ok, err := tx.get(k, &held); err != nil || w.blob.size > 0 && !(ok && held.size == w.blob.size) {
-			return firstError(err, fmt.Errorf("%w: the chunks of the body were removed before its Commit", errNoBody))
+			return cmp.Or(err, fmt.Errorf("%w: the chunks of the body were removed before its Commit", errNoBody))
 		}
 		if err := tx.put(k, &next); err != nil {
 			return err
@@ -69,13 +70,6 @@ func (w *chunkWriter) flush() error {
 	w.blob = next
 	w.buf = make([]byte, 0, cap(w.buf)) // the Store may still use the old buffer
 	return nil
-}
-
-func firstError(err, otherwise error) error {
-	if err != nil {
-		return err
-	}
-	return otherwise
 }
 
 func (w *chunkWriter) Close() error {

@@ -138,17 +138,13 @@ func (c *commit) run(by *claim) error {
 	if err := c.put(k, &c.claim); err != nil {
 		return err
 	}
-	if c.needsSource() {
+	b := c.batch
+	if b.Checkpoint != nil || len(b.Puts)+len(b.Touches)+len(b.Tasks)+len(b.Done)+len(b.Bodies) > 0 {
 		if err := c.inSource(); err != nil {
 			return err
 		}
 	}
 	return c.state()
-}
-
-func (c *commit) needsSource() bool {
-	b := c.batch
-	return b.Checkpoint != nil || len(b.Puts)+len(b.Touches)+len(b.Tasks)+len(b.Done)+len(b.Bodies) > 0
 }
 
 // inSource applies the parts of the batch that belong to its source.

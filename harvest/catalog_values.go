@@ -3,7 +3,6 @@ package harvest
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 
 	"github.com/websync-go/websync"
 )
@@ -32,9 +31,6 @@ type head struct {
 	rewriting  bool        // some tasks have numbers of the generation before
 	key        printKey
 }
-
-// newHead returns the head of an empty Catalog.
-func newHead() head { return head{generation: 1, clock: math.MinInt64} }
 
 func (h *head) append(b []byte) []byte {
 	b = append(b, layoutVersion)

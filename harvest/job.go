@@ -2,7 +2,6 @@ package harvest
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash"
@@ -383,8 +382,6 @@ type sink struct {
 	hash hash.Hash
 	size int64
 }
-
-func newSink() *sink { return &sink{hash: sha256.New()} }
 
 func (s *sink) Write(p []byte) (int, error) {
 	s.size += int64(len(p))

@@ -122,11 +122,3 @@ func (p *pipe) conclude(end *Event) {
 		p.momentFinding(snap, fmt.Sprintf(message, snap.before.Read, snap.note.At))
 	}
 }
-
-// keepNote adds the snapshot's note to the batch that ends it.
-func (s *snapshot) keepNote(b *batch) {
-	if !s.noted {
-		return
-	}
-	b.set(listingKey(b.Source), s.note)
-}

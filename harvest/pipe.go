@@ -70,7 +70,7 @@ func (r *run) pipe(ctx context.Context, patience time.Duration, feed feedFunc) e
 
 func (r *run) newPipe(patience time.Duration) *pipe {
 	window := r.window()
-	p := &pipe{run: r, window: window, queue: newQueue()}
+	p := &pipe{run: r, window: window, queue: &queue{ready: make(chan struct{}, 1)}}
 	p.in, p.finished = make(chan *slot, window), make(chan *slot, window+maxHeld)
 	p.planner = planner{flying: map[string]*slot{}, patience: patience, maxGets: max(1, window*3/4)}
 	if patience == deferAll {
@@ -100,8 +100,6 @@ type queue struct {
 	closed bool
 	ready  chan struct{} // holds a token while there may be something to pop
 }
-
-func newQueue() *queue { return &queue{ready: make(chan struct{}, 1)} }
 
 func (q *queue) push(s *slot) {
 	q.mu.Lock()

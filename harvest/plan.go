@@ -52,7 +52,10 @@ func (p *pipe) plan(ctx context.Context) error {
 			return err
 		}
 		if p.allListed && p.inflight == 0 {
-			p.endListing()
+			if p.snap != nil {
+				p.problem(errors.New("the source began a snapshot and did not end it"))
+				p.snap = nil
+			}
 			return nil
 		}
 		if err := p.proceed(ctx); err != nil {
@@ -95,7 +98,11 @@ func (p *pipe) proceed(ctx context.Context) error {
 		return err
 	}
 	began, timer := p.startWait(in == nil)
-	defer func() { p.endWait(began) }()
+	defer func() {
+		if !began.IsZero() {
+			p.patience = max(0, p.patience-time.Since(began))
+		}
+	}()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -117,13 +124,6 @@ func (p *pipe) startWait(waiting bool) (began time.Time, timer <-chan time.Time)
 		return time.Time{}, nil
 	}
 	return time.Now(), time.After(p.patience)
-}
-
-// endWait subtracts the time since began from the patience.
-func (p *pipe) endWait(began time.Time) {
-	if !began.IsZero() {
-		p.patience = max(0, p.patience-time.Since(began))
-	}
 }
 
 // room returns how many events plan may take. While listing waits for getting, these are
@@ -223,14 +223,9 @@ func (p *pipe) checkTime(s *slot) {
 // describe sets what the run derives from the event of a put.
 func (r *run) describe(st *statement) {
 	st.hash = fingerprint(&st.ev.Resource, st.ev.Tag)
-	st.content = r.wantsContent(&st.ev)
+	// what keepsContent returns of a record that has everything the event states
+	st.content = r.getter != nil || r.h.Bodies == SkipBodies || st.ev.hasContent()
 	st.twoLists = r.twoLists
-}
-
-// wantsContent returns what keepsContent returns of a record that has everything the
-// event states.
-func (r *run) wantsContent(ev *Event) bool {
-	return r.getter != nil || r.h.Bodies == SkipBodies || ev.hasContent()
 }
 
 // recognise reports whether the table of the snapshot shows that the event states nothing
@@ -345,14 +340,6 @@ func (p *pipe) carryOut(ctx context.Context, s *slot) error {
 		close(s.reached)
 	}
 	return nil
-}
-
-// endListing reports a snapshot that the source began and did not end.
-func (p *pipe) endListing() {
-	if p.snap != nil {
-		p.problem(errors.New("the source began a snapshot and did not end it"))
-		p.snap = nil
-	}
 }
 
 // withdraw stores the slots that wait for get as tasks.

@@ -2,6 +2,7 @@ package harvest
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -313,7 +314,7 @@ func (r *run) count(ctx context.Context) error {
 func (r *run) newBody(ctx context.Context) (pendingBody, error) {
 	defer r.ours()
 	if r.h.Bodies == VerifyBodies {
-		return newSink(), nil
+		return &sink{hash: sha256.New()}, nil
 	}
 	return r.catalog.newBody(ctx)
 }

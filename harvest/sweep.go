@@ -102,7 +102,9 @@ func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 	}
 	p.endSample(w.batch)
 	p.snap = nil
-	snap.keepNote(w.batch)
+	if snap.noted {
+		w.batch.set(listingKey(p.key), snap.note)
+	}
 	p.resume(s)
 	if at, ok := p.ledger.covered(); ok {
 		w.batch.Checkpoint = &at.at
@@ -174,7 +176,8 @@ func (w *sweeper) sweepRecords(ctx context.Context) error {
 // which was there before it began and has not changed after the moment it describes. A
 // record is not gone if a task that the snapshot does not end has a later state of it.
 func (w *sweeper) isGone(rec *brief, waiting *Task) bool {
-	return rec.Live() && rec.Seq <= w.snap.last && !w.snap.stands(w.horizon().past(rec.Stated.time())) && !w.snap.table.seen(rec.ID) &&
+	return rec.Live() && rec.Seq <= w.snap.last &&
+		!w.snap.stands(w.horizon().past(rec.Stated.time())) && !w.snap.table.seen(rec.ID) &&
 		(waiting == nil || waiting.Kind == TaskWithheld || waiting.lags() || w.ends(w.snap, waiting))
 }
 

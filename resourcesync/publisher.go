@@ -251,9 +251,6 @@ func (p *Publisher) Check() error { return p.open().Check() }
 // URL returns the URL of the Capability List.
 func (p *Publisher) URL() string { return p.open().URL() }
 
-// descriptionURL returns the URL of the Source Description.
-func (p *Publisher) descriptionURL() string { return p.site.Origin + WellKnown }
-
 // Link returns the link to the Capability List for the HTTP header of the resources, as
 // publish.Linked adds it, and for the heads of pages, as publish.HTMLLink writes it
 // (Z39.99 §6.3.3).
@@ -312,8 +309,9 @@ func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 		return s.Documents(nil)
 	}
 	open := func(n uint64) (string, bool, error) {
-		split, err := p.isSplit(ctx)
-		return p.changes.OpenPath(), split && n == 1, err
+		d, err := p.changes.Open(ctx, 0)
+		isIndex := d.After > 0
+		return p.changes.OpenPath(), isIndex && n == 1, err
 	}
 	lists := []publishing.Numbered{p.resources.Numbered(ctx), p.changes.Numbered(ctx), open}
 	for _, d := range p.dumps {
@@ -390,7 +388,10 @@ func (p *Publisher) capabilityList(ctx context.Context) (*websync.Document, erro
 
 // capabilities returns the Capability List (Z39.99 §9).
 func (p *Publisher) capabilities(dumps []*publishedDump) ([]byte, error) {
-	head := Head{Metadata: Metadata{Capability: CapabilityList}, Links: linksOf(p.descriptionURL(), p.hubLinks(p.site.URL())...)}
+	head := Head{
+		Metadata: Metadata{Capability: CapabilityList},
+		Links:    linksOf(p.site.Origin+WellKnown, p.hubLinks(p.site.URL())...),
+	}
 	if p.DescribedBy != "" {
 		head.Links = append(head.Links, linkOf("describedby", p.DescribedBy))
 	}

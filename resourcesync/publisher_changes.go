@@ -20,12 +20,6 @@ type publishedChanges struct {
 	index     bool
 }
 
-// isSplit reports whether the root of the log is an index.
-func (p *Publisher) isSplit(ctx context.Context) (bool, error) {
-	d, err := p.changes.Open(ctx, 0)
-	return d.After > 0, err
-}
-
 // changeList returns a Change List or the index of them (Z39.99 §12).
 func (p *Publisher) changeList(ctx context.Context, path string) (*websync.Document, error) {
 	d := &publishedChanges{publisher: p, url: p.site.Origin + path}

@@ -1,7 +1,6 @@
 package resourcesync
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,10 +74,6 @@ const (
 	mostPackEntries  = sitemap.MaxEntries / 2 // a deletion may have two
 	zipType          = "application/zip"
 )
-
-func (o *Dumps) maxBytes() int64  { return cmp.Or(o.MaxBytes, defaultPackBytes) }
-func (o *Dumps) maxEntries() int  { return int(sizeOf(o.MaxEntries, mostPackEntries)) }
-func (o *Dumps) maxPackages() int { return limitOf(o.MaxPackages, sitemap.MaxEntries) }
 
 // limitOf returns a setting, or most if it is zero, negative or above that.
 func limitOf(setting, most int) int {

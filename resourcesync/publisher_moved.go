@@ -149,7 +149,8 @@ func (l *lister) findHolders(ctx context.Context) (holders, error) {
 			url = d.urlOf(item)
 		}
 		if before > 0 {
-			having[urls[before]] = without(having[urls[before]], before)
+			isBefore := func(seq websync.Seq) bool { return seq == before }
+			having[urls[before]] = slices.DeleteFunc(having[urls[before]], isBefore)
 			delete(urls, before)
 			delete(latest, r)
 		}
@@ -177,11 +178,6 @@ func (l *lister) deletedURLs(item *websync.Item) []string {
 		urls[i] = listable(url)
 	}
 	return urls
-}
-
-// without removes a number from a list.
-func without(seqs []websync.Seq, seq websync.Seq) []websync.Seq {
-	return slices.DeleteFunc(seqs, func(s websync.Seq) bool { return s == seq })
 }
 
 // findReleased returns the URLs that changes of the list release and others may have.

@@ -3,6 +3,7 @@ package resourcesync
 import (
 	"archive/zip"
 	"bufio"
+	"cmp"
 	"compress/flate"
 	"context"
 	"crypto/sha256"
@@ -237,7 +238,7 @@ func (c *dumpChange) changeDump(ctx context.Context) (*dumpIndex, error) {
 	if hasResources {
 		needed = resources.Time
 	}
-	next.retire(c.maxPackages(), needed)
+	next.retire(limitOf(c.MaxPackages, sitemap.MaxEntries), needed)
 	return &next, nil
 }
 
@@ -363,7 +364,7 @@ var errVanished = errors.New("the Catalog does not keep the bytes that it has na
 // makeNext makes the next package, unless there is nothing to pack.
 func (m *maker) makeNext(ctx context.Context) error {
 	const attempts = 10
-	end, endTime, most := m.end, m.endTime, m.maxEntries()
+	end, endTime, most := m.end, m.endTime, int(sizeOf(m.MaxEntries, mostPackEntries))
 	for n, silent := 0, false; ; silent = true {
 		m.end, m.endTime = end, endTime
 		files := len(m.created)
@@ -573,7 +574,7 @@ func (k *packing) fits(item *websync.Item) bool {
 	}
 	content, _ := item.Body(websync.ContentName)
 	length, _ := content.Link.StatedLength()
-	most := k.maxBytes()
+	most := cmp.Or(k.MaxBytes, defaultPackBytes)
 	isFull := k.count >= k.most || most > 0 && length > 0 && k.bytes+length > most ||
 		k.manifest+entry > sitemap.MaxBytes-roomOfHead
 	if k.count > 0 && isFull {

@@ -128,13 +128,13 @@ func cleanPath(path string) (string, error) {
 		return "", fmt.Errorf("the path %.200q has a backslash or a zero byte; its parts must be separated by slashes", path)
 	case strings.HasPrefix(name, "/"), len(name) > 1 && name[1] == ':':
 		return "", fmt.Errorf("the path %.200q must be relative to the package", path)
-	case slices.ContainsFunc(strings.Split(name, "/"), isDots):
+	case slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
+		return part == ".." || part == "." || part == ""
+	}):
 		return "", fmt.Errorf(`the path %.200q must have no empty part, "." or ".."`, path)
 	}
 	return name, nil
 }
-
-func isDots(part string) bool { return part == ".." || part == "." || part == "" }
 
 // Open opens the file at a path of the manifest. Reading it ends in an error if the file
 // is not what the directory of the package says.

@@ -55,7 +55,7 @@ func (a *attributes) read(n *html.Node, h host) {
 			bit = attrInlist
 		case key == "lang" && h.isHTML() && !a.has(attrLang), key == "xml:lang":
 			bit, value = attrLang, &a.lang
-		case key == "xml:base" && h.hasXMLBase():
+		case key == "xml:base" && (h == xml || h == xhtml5):
 			bit, value = attrBase, &a.base
 		case strings.HasPrefix(key, "xmlns:"):
 			bit = attrXMLNS

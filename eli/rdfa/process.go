@@ -26,9 +26,6 @@ const (
 // that they have in HTML.
 func (h host) isHTML() bool { return h != xml }
 
-// hasXMLBase reports whether @xml:base sets the base.
-func (h host) hasXMLBase() bool { return h == xml || h == xhtml5 }
-
 // hasHTMLRules reports whether the rules of HTML+RDFa 1.1 apply.
 func (h host) hasHTMLRules() bool { return h >= xhtml5 }
 

@@ -25,7 +25,11 @@ func (p *harvestCommand) demonstrate(ctx context.Context) int {
 	} else {
 		p.progress.w = cli.NewOutput(io.Discard) // story reports it
 	}
-	p.demonstrationClient()
+	// without a rate, and without retries, so that a run reports the failure
+	if p.Rate == 0 {
+		p.client.Rate = -1
+	}
+	p.client.Attempts = -1
 	src := &sitemap.Source{URL: site.url + "/sitemap.xml", Complete: true}
 	h := p.newHarvester()
 	h.Sample = -1 // so that the story has the same numbers each time
@@ -53,15 +57,6 @@ func (p *harvestCommand) demonstrate(ctx context.Context) int {
 		code = results[len(results)-1].code() // earlier failures are part of the demonstration
 	}
 	return p.finish(ctx, results, code)
-}
-
-// demonstrationClient sets the client up for the demonstration site: without a rate, and
-// without retries, so that a run reports the failure.
-func (p *harvestCommand) demonstrationClient() {
-	if p.Rate == 0 {
-		p.client.Rate = -1
-	}
-	p.client.Attempts = -1
 }
 
 // story describes a report in a few lines.

@@ -134,11 +134,6 @@ func (f *filter) excludes(file, name string) bool {
 	return !f.hidden && name[0] == '.' || matchesAny(f.exclude, file)
 }
 
-// includes reports whether a file is among those to be listed.
-func (f *filter) includes(file string) bool {
-	return len(f.include) == 0 || matchesAny(f.include, file)
-}
-
 func matchesAny(patterns []pattern, file string) bool {
 	if len(patterns) == 0 {
 		return false

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/internal/syntax"
@@ -112,11 +111,6 @@ func (s *Source) typeByName(name string) string {
 		return t
 	}
 	return typeByExtension[ext]
-}
-
-// resource returns what is known of a file without reading it.
-func (s *Source) resource(id string, e *entry) websync.Resource {
-	return websync.Resource{ID: id, Modified: e.modified, Content: websync.Link{Type: s.typeByName(e.name)}}
 }
 
 // path returns the path below Dir of an id; ok is false if no file can have this id.

@@ -144,7 +144,9 @@ func (w *walk) entry(ctx context.Context, dir, id string, e *entry) error {
 		return w.directory(ctx, join(dir, name), id)
 	}
 	w.files++
-	return w.Yield(harvest.Event{Kind: harvest.Put, Resource: w.source.resource(id, e), Tag: e.tag})
+	// what is known of the file without reading it
+	r := websync.Resource{ID: id, Modified: e.modified, Content: websync.Link{Type: w.source.typeByName(e.name)}}
+	return w.Yield(harvest.Event{Kind: harvest.Put, Resource: r, Tag: e.tag})
 }
 
 // skip reports a file, or a directory with its content, whose id is too long for a Store.
@@ -311,7 +313,7 @@ func (l *lister) look(name string, now time.Time) {
 		l.blame(name, err)
 		return
 	case info.IsDir():
-	case info.Mode().IsRegular() && l.filter.includes(file):
+	case info.Mode().IsRegular() && (len(l.filter.include) == 0 || matchesAny(l.filter.include, file)):
 		tag = l.source.tag(info, now)
 	default:
 		return

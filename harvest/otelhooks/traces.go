@@ -1,6 +1,7 @@
 package otelhooks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -86,20 +87,13 @@ func (t *Telemetry) below(
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := r.in(t, stage, began, now)
-	if limit := t.maxSpans(); limit >= 0 && r.spans >= limit {
+	if limit := cmp.Or(t.MaxSpans, 1000); limit >= 0 && r.spans >= limit {
 		r.dropped++
 		return nil, time.Time{}
 	}
 	r.spans++
 	_, child := t.tracer.Start(s.ctx, name, append(span, trace.WithTimestamp(began))...)
 	return child, now
-}
-
-func (t *Telemetry) maxSpans() int {
-	if t.MaxSpans == 0 {
-		return 1000
-	}
-	return t.MaxSpans
 }
 
 func (t *Telemetry) traceRequest(ctx context.Context, a *harvest.AttemptInfo) {

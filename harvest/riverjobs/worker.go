@@ -163,14 +163,11 @@ func (w *Worker) answer(ctx context.Context, err error) error {
 	case stated:
 		return river.JobSnooze(max(time.Until(at), time.Second))
 	case errors.Is(err, harvest.ErrHeld), errors.Is(err, harvest.ErrNotYet), errors.Is(err, harvest.ErrFenced):
-		return river.JobSnooze(w.pause())
+		// for a part of the time after which the claims of a dead machine end
+		return river.JobSnooze(w.ttl()/6 + rand.N(w.ttl()/6))
 	}
 	return err
 }
-
-// pause returns how long a job waits for what another holds: a part of the time after
-// which the claims of a dead machine end.
-func (w *Worker) pause() time.Duration { return w.ttl()/6 + rand.N(w.ttl()/6) }
 
 func (w *Worker) ttl() time.Duration {
 	if w.Harvester.TTL <= 0 {

@@ -96,5 +96,3 @@ func (e *Entry) nextDaily(after time.Time) time.Time {
 	}
 	return next
 }
-
-func (e *Entry) interval() time.Duration { return max(0, cmp.Or(e.Interval, 10*time.Second)) }

@@ -311,7 +311,7 @@ func (t *turn) listsDue() (at time.Time, ok bool) {
 	case !t.noticed:
 		at = t.plan.Due
 	}
-	return latest(at, t.plan.Ended.Add(t.interval()), t.recheck), true
+	return latest(at, t.plan.Ended.Add(max(0, cmp.Or(t.Interval, 10*time.Second))), t.recheck), true
 }
 
 // Due returns when each source runs next, by its Key. The time is zero if the source

@@ -99,7 +99,8 @@ func (h *Handler) Status(ctx context.Context) (*Status, error) {
 	s := &Status{
 		Sources: []Source{}, Conflicts: []union.Conflict{}, Days: []Day{}, Hosts: []Host{},
 		Title: cmp.Or(display.Shown(h.Title), "Harvest status"), Time: now,
-		Live: head.Total() - head.Live[h.Merged], Published: head.Live[h.Merged], Generation: head.Generation, Last: head.Last, LastTime: head.LastTime,
+		Live: head.Total() - head.Live[h.Merged], Published: head.Live[h.Merged],
+		Generation: head.Generation, Last: head.Last, LastTime: head.LastTime,
 	}
 	if h.Conflicts != nil {
 		for _, c := range h.Conflicts() {
@@ -166,7 +167,8 @@ func (b *builder) add(ctx context.Context, key string, live int64, next time.Tim
 	h := parse[history](data)
 	h.forget(b.Time)
 	src := Source{
-		Name: display.Shown(key), Live: live, Latest: h.Latest, Next: next.UTC(), Runs: append([]Run{}, h.Runs...), Going: []Going{},
+		Name: display.Shown(key), Live: live, Latest: h.Latest, Next: next.UTC(),
+		Runs: append([]Run{}, h.Runs...), Going: []Going{},
 	}
 	slices.Reverse(src.Runs)
 	for _, g := range h.Going {

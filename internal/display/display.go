@@ -182,7 +182,7 @@ func varies(word string) bool {
 
 // redact redacts every URL in a text.
 func redact(text string) string {
-	words := strings.FieldsFunc(text, endsURL)
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(` "<>`, r) }) // one of them ends a URL
 	var b strings.Builder
 	for _, word := range words {
 		before, rest, _ := strings.Cut(text, word)
@@ -191,6 +191,3 @@ func redact(text string) string {
 	}
 	return b.String() + text
 }
-
-// endsURL reports whether a URL in a text ends before r.
-func endsURL(r rune) bool { return r == ' ' || r == '"' || r == '<' || r == '>' }

@@ -120,7 +120,7 @@ func Name(xml string) (xmlscan.Name, error) {
 	p := parsers.Get().(*parser)
 	defer parsers.Put(p)
 	name, err := p.open(xml)
-	for err == nil && !p.isEnd() {
+	for err == nil && (p.kind != xmlscan.End || p.xml.Depth() != 2) {
 		err = p.next()
 	}
 	if err == nil {
@@ -215,9 +215,6 @@ func (p *parser) next() (err error) {
 	}
 	return nil
 }
-
-// isEnd reports whether the current token ends the element.
-func (p *parser) isEnd() bool { return p.kind == xmlscan.End && p.xml.Depth() == 2 }
 
 // close checks that nothing follows the element.
 func (p *parser) close() error {

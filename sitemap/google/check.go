@@ -180,7 +180,7 @@ func parseDecimal(text string, most float64) (float64, bool) {
 }
 
 // checkWords checks a list of words separated by white space.
-func checkWords(ok func(word string) bool, message string) func(string) string {
+func checkWords(message string, ok func(word string) bool) func(string) string {
 	return func(text string) string {
 		for word := range strings.FieldsSeq(text) {
 			if !ok(word) {

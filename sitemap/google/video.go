@@ -77,8 +77,13 @@ var videoFormat = format{
 		{name: "tag", max: 32, empty: true},
 		{name: "family_friendly", check: checkYesNo},
 		{name: "restriction", empty: true, attrs: checkRelationship,
-			check: checkWords(isCountry, "not a country code of ISO 3166")},
-		{name: "platform", empty: true, attrs: checkRelationship, check: checkWords(isPlatform, "none of web, mobile, tv")},
+			check: checkWords("not a country code of ISO 3166", func(word string) bool {
+				return len(word) == 2 && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+			})},
+		{name: "platform", empty: true, attrs: checkRelationship,
+			check: checkWords("none of web, mobile, tv", func(word string) bool {
+				return word == "web" || word == "mobile" || word == "tv"
+			})},
 		{name: "requires_subscription", check: checkYesNo},
 		{name: "uploader", empty: true, chars: 255, attrs: checkUploader},
 		{name: "live", check: checkYesNo},
@@ -148,12 +153,6 @@ func checkUploader(n *element.Node) string {
 	}
 	return ""
 }
-
-func isCountry(word string) bool {
-	return len(word) == 2 && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-}
-
-func isPlatform(word string) bool { return word == "web" || word == "mobile" || word == "tv" }
 
 // Videos returns the videos of e. If some can't be read, it returns the others, and an
 // error that joins a [*websync.EntryError] for each.
