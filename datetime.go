@@ -84,10 +84,11 @@ const (
 var powers = [...]int32{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9}
 
 // NewDatetime returns t with its offset and its precision: a second, or a microsecond or
-// nanosecond if it has a fraction, so that no digit of a fraction depends on chance: of two
-// times within a millisecond one is later, although one of them ends in zeros. Offsets are whole minutes: NewDatetime cuts off the seconds
-// of an old local mean time and keeps the instant. It returns the zero Datetime for the
-// zero Time and for years outside 1 to 9999.
+// nanosecond if it has a fraction, so that no digit of a fraction depends on chance: of
+// two times within a millisecond one is later, although one of them ends in zeros.
+// Offsets are whole minutes: NewDatetime cuts off the seconds of an old local mean time
+// and keeps the instant. It returns the zero Datetime for the zero Time and for years
+// outside 1 to 9999.
 func NewDatetime(t time.Time) Datetime {
 	if t.IsZero() {
 		return Datetime{}

@@ -54,8 +54,8 @@
 //     anybody's Store, Source or Catalog
 //   - examples/websync: a program that harvests, publishes, checks documents, and relays
 //     several sources by other protocols
-//   - examples/mirror, examples/service, examples/table, examples/source, examples/titles,
-//     examples/store: small programs to copy
+//   - examples/mirror, examples/service, examples/table, examples/source,
+//     examples/titles, examples/store: small programs to copy
 //   - examples/worker: a program that harvests on many machines, a module of its own
 //
 // README.md has an example for each job, and a first service.

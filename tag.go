@@ -8,10 +8,11 @@ import (
 )
 
 // TagURI returns the id under which a resource is published whose own id is no IRI, such
-// as the number of an item in a feed: a tag URI (RFC 4151) of the host of its source, with
-// a digest of the source's key and the escaped id. For example, the id "news-1" of the
-// source "https://example.org/rss" becomes "tag:example.org,2026:36f840d5d3aa0cf3/news-1".
-// It depends on the source and the id only, and no two pairs of them share one.
+// as the number of an item in a feed: a tag URI (RFC 4151) of the host of its source,
+// with a digest of the source's key and the escaped id. For example, the id "news-1" of
+// the source "https://example.org/rss" becomes
+// "tag:example.org,2026:36f840d5d3aa0cf3/news-1". It depends on the source and the id
+// only, and no two pairs of them share one.
 func TagURI(source, id string) string {
 	host := "localhost"
 	if u, err := url.Parse(source); err == nil && isDNSName(u.Hostname()) {

@@ -43,7 +43,8 @@
 // [All] iterates over the entries of a feed, each in its newest state, without a Store.
 // It reads archived and paged feeds to their end:
 //
-//	for entry, err := range atom.All(ctx, fetch.New(nil), "https://example.org/feed.atom") {
+//	const url = "https://example.org/feed.atom"
+//	for entry, err := range atom.All(ctx, fetch.New(nil), url) {
 //		if err != nil {
 //			log.Fatal(err)
 //		}

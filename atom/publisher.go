@@ -63,9 +63,9 @@ import (
 //     well-formed, those of RFC 5005 and 6721, other marks of a deletion (gd:deleted,
 //     sx:sync), and signatures, which no longer hold, are left out.
 //
-// A resource whose id is no absolute IRI, such as the number of an item in a feed, has the
-// atom:id of [websync.TagURI]. One that was harvested under an id that is a URL of own
-// resources is not listed: readers would take it for the publisher's own.
+// A resource whose id is no absolute IRI, such as the number of an item in a feed, has
+// the atom:id of [websync.TagURI]. One that was harvested under an id that is a URL of
+// own resources is not listed: readers would take it for the publisher's own.
 //
 // A Publisher knows an ETag without reading what the document lists. For that it keeps 8
 // bytes for each archive document of the newest generation. A document holds at most

@@ -843,8 +843,8 @@ func TestPublisherReport(t *testing.T) {
 	assert.Len(t, findings, 1)
 }
 
-// An id that is no IRI is replaced by one that stands for it in its source, in tombstones,
-// too.
+// An id that is no IRI is replaced by one that stands for it in its source, in
+// tombstones, too.
 func TestPublisherOfIDsThatAreNoIRIs(t *testing.T) {
 	s := newPubStore(t)
 	s.Put("https://news.example/rss", websync.Resource{ID: "news-1", Title: "One"}, websync.Resource{ID: "news-2"})

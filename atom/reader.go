@@ -394,7 +394,8 @@ func (r *Reader) nextTag() (xmlscan.Kind, error) {
 	return r.stopping(r.scan.NextTag())
 }
 
-// stopping returns xmlscan.ErrStopped if a tag that was read is one that nextTag stops at.
+// stopping returns xmlscan.ErrStopped if a tag that was read is one that nextTag stops
+// at.
 func (r *Reader) stopping(kind xmlscan.Kind, err error) (xmlscan.Kind, error) {
 	if kind == xmlscan.Start && (r.isEntry(r.scan.Name()) || r.isFeedChild() && isTombstone(r.scan.Name())) {
 		err = xmlscan.ErrStopped

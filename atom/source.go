@@ -21,8 +21,8 @@ import (
 // never nil. An error that matches [websync.ErrNotDocument] means that the Parser does
 // not know the format. A Parser must return the same items for the same bytes, because a
 // Source reads a document more than once. Of items that have one id, differ, and have no
-// times that tell which is the newer one, it keeps one. Feed.Skipped is the number of items
-// that it had to leave out.
+// times that tell which is the newer one, it keeps one. Feed.Skipped is the number of
+// items that it had to leave out.
 type Parser func(src io.Reader, document string, report func(websync.Finding)) (*Feed, []Item, error)
 
 // A Source harvests one feed, starting at its subscription document, as one set of

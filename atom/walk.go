@@ -333,8 +333,8 @@ const changing = "the feed changes while its pages are read: entries may have mo
 // isKnownAfter reports whether all pages after p are known: the items so far go from the
 // latest to the oldest, and p has an entry that is older than the checkpoint. The time of
 // a tombstone does not count, since old tombstones may all be on the first page. If an
-// item was skipped, or nothing is as late as the checkpoint because times have moved back,
-// none is known.
+// item was skipped, or nothing is as late as the checkpoint because times have moved
+// back, none is known.
 func (w *walk) isKnownAfter(p *page) bool {
 	from := &w.from
 	return from.Ordered && from.Skipped == 0 && !w.rises && !w.newest.Before(from.Time) && p.oldest[0].Before(from.Time)

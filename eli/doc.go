@@ -45,8 +45,10 @@
 //
 // A [Publisher] publishes the acts of a Catalog as a sitemap of ELIs and an update feed:
 //
-//	site := &publish.Site{Catalog: catalog, Base: "https://country.xy/", Own: []string{"acts"}}
-//	handler := site.Handler(&eli.Publisher{Author: websync.Person{Name: "Country Legislation Service"}})
+//	own := []string{"acts"}
+//	site := &publish.Site{Catalog: catalog, Base: "https://country.xy/", Own: own}
+//	author := websync.Person{Name: "Country Legislation Service"}
+//	handler := site.Handler(&eli.Publisher{Author: author})
 //
 // ELIs can be listed only on their own host and by their own publisher. Their pages are
 // served from the Catalog or by another program.

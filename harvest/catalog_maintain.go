@@ -20,11 +20,11 @@ import (
 // the next one removes what it has written. If another process begins to compact the same
 // Store, the earlier call ends with [ErrHeld].
 func (s *Catalog) Compact(ctx context.Context) (generation uint64, err error) {
-	// It works in many small Updates. The last of them copies what is left, ends the claims
-	// and makes the new generation the newest. Then tasks are given the new numbers; until
-	// that is done readers translate them. Records are given theirs when they change:
-	// readers find them in the order of first appearances. A touch of an entry that has been
-	// copied changes only the record.
+	// It works in many small Updates. The last of them copies what is left, ends the
+	// claims and makes the new generation the newest. Then tasks are given the new
+	// numbers; until that is done readers translate them. Records are given theirs when
+	// they change: readers find them in the order of first appearances. A touch of an
+	// entry that has been copied changes only the record.
 	s.compacting.Lock()
 	defer s.compacting.Unlock()
 	if err := s.rewrite(ctx); err != nil {

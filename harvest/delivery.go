@@ -28,8 +28,8 @@ type Delivery struct {
 // maxContent is the greatest length of what Content returns.
 const maxContent = 64 << 20
 
-// Content returns the bytes of the body [websync.ContentName]. The error is [websync.ErrLimit]
-// for more than 64 MiB, otherwise as that of Open.
+// Content returns the bytes of the body [websync.ContentName]. The error is
+// [websync.ErrLimit] for more than 64 MiB, otherwise as that of Open.
 func (d *Delivery) Content() ([]byte, error) {
 	r, err := d.Open(websync.ContentName)
 	if err != nil {

@@ -249,8 +249,8 @@ func TestOpenReturnsNothing(t *testing.T) {
 	require.False(t, r.InStep())
 }
 
-// TestBytesThatCameAreWrong: bytes that came with an event and are not as stated, or can't
-// be read, are fetched instead, and the run reports why.
+// TestBytesThatCameAreWrong: bytes that came with an event and are not as stated, or
+// can't be read, are fetched instead, and the run reports why.
 func TestBytesThatCameAreWrong(t *testing.T) {
 	for name, c := range map[string]struct {
 		open func() (io.ReadCloser, error)

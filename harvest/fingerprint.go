@@ -32,8 +32,8 @@ func fingerprint(r *websync.Resource, tag string) uint64 {
 	return max(1, binary.BigEndian.Uint64(sum[:]))
 }
 
-// A recordPrint is what a Catalog keeps of each live record to show in little time whether
-// an event states something new.
+// A recordPrint is what a Catalog keeps of each live record to show in little time
+// whether an event states something new.
 type recordPrint struct {
 	// ID is the hash of the id.
 	ID uint64
@@ -43,8 +43,8 @@ type recordPrint struct {
 	contentMarks
 }
 
-// A printKey is the key of the hashes in recordPrints. A Catalog has a random one, so that
-// no publisher can make ids with the same hash.
+// A printKey is the key of the hashes in recordPrints. A Catalog has a random one, so
+// that no publisher can make ids with the same hash.
 type printKey [16]byte
 
 // recordPrints are those of the live records of a source.

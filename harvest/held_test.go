@@ -13,8 +13,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A process that died leaves a claim. A run says until when that stands, and waits for its
-// end if it is to.
+// A process that died leaves a claim. A run says until when that stands, and waits for
+// its end if it is to.
 func TestHeldClaim(t *testing.T) {
 	die := func(w *world) *harvest.Claim {
 		c, err := w.store.Claim(t.Context(), "source/"+src, time.Minute)

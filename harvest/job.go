@@ -221,9 +221,10 @@ func (j *Job) Report(f websync.Finding) { j.run.finding(f) }
 func (j *Job) Log() *slog.Logger { return j.run.log }
 
 // Content does what the engine does for a Source that is no Getter: it keeps the bytes
-// that came with the event as the body [websync.ContentName]. If there are none, or they can't be
-// read or are not as stated, which is a finding, it obtains Resource.Content. Without an
-// Href it keeps nothing if there are no bytes, and returns an error if they are bad.
+// that came with the event as the body [websync.ContentName]. If there are none, or they
+// can't be read or are not as stated, which is a finding, it obtains Resource.Content.
+// Without an Href it keeps nothing if there are no bytes, and returns an error if they
+// are bad.
 func (j *Job) Content(ctx context.Context) error {
 	link := j.Resource.Content
 	if err := j.keepCame(ctx, link); !errors.Is(err, errNotCome) {

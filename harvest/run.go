@@ -14,9 +14,9 @@ import (
 	"github.com/websync-go/websync/internal/survive"
 )
 
-// A run is one pass over one source. This file is its life, from the claim to the end. The
-// five stages are in list.go; plan.go, decide.go, which asks judge.go, and dispatch.go;
-// get.go; commit.go; sweep.go.
+// A run is one pass over one source. This file is its life, from the claim to the end.
+// The five stages are in list.go; plan.go, decide.go, which asks judge.go, and
+// dispatch.go; get.go; commit.go; sweep.go.
 type run struct {
 	h       *Harvester
 	catalog *Catalog // that of h

@@ -12,8 +12,8 @@ import (
 
 var matrix = flag.Bool("matrix", false, "run every case on every broken store and log which ones catch it")
 
-// A brokenCatalog is a checkedCatalog with one fault, and the cases that are there to catch
-// it.
+// A brokenCatalog is a checkedCatalog with one fault, and the cases that are there to
+// catch it.
 type brokenCatalog struct {
 	name   string
 	caught string // by these cases

@@ -256,8 +256,8 @@ func (s *store) expiresAt(c *harvest.Claim, now *clock, what string) {
 	s.ErrorIf(c.Expires.Sub(want).Abs() > time.Millisecond, "%s: the claim expires at %v, want %v", what, c.Expires, want)
 }
 
-// expiring returns a checkedCatalog, a claim in it and a function that waits until the claim has
-// expired.
+// expiring returns a checkedCatalog, a claim in it and a function that waits until the
+// claim has expired.
 func (t *tester) expiring() (s *store, c *harvest.Claim, expire func()) {
 	t.Helper()
 	if t.options.OpenClock != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A task whose id is listed no more, and of which nothing is held, ends after a listing in
-// full, complete or not.
+// A task whose id is listed no more, and of which nothing is held, ends after a listing
+// in full, complete or not.
 func TestWholeSnapshotEndsTasks(t *testing.T) {
 	listing := func(end harvest.Event, events ...harvest.Event) harvest.Source {
 		end.Kind = harvest.SnapshotEnd

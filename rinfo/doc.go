@@ -23,7 +23,8 @@
 // sources have URLs at and below the official URIs:
 //
 //	const base = "http://rinfo.example.se/"
-//	feed := &atom.Publisher{Profile: rinfo.Profile(), Place: websync.Place{Catalog: catalog, Base: base}, Author: author}
+//	place := websync.Place{Catalog: catalog, Base: base}
+//	feed := &atom.Publisher{Profile: rinfo.Profile(), Place: place, Author: author}
 //	paths := websync.PathLocator{Base: base, Own: approved, Reserved: feed.Reserved}
 //	feed.Locator = rinfo.Locator{PathLocator: paths}
 //	bodies := publish.Bodies(catalog, feed.Locator)
@@ -38,8 +39,8 @@
 // schedule.Scheduler runs one harvest of a source at a time, and no more than one in its
 // Interval. A publish.Pinger sends the pings:
 //
-//	receiver := &notify.Receiver{Notify: scheduler.Notify, Refusal: http.StatusForbidden}
-//	http.Handle("/ping", receiver)
+//	refusal := http.StatusForbidden
+//	http.Handle("/ping", &notify.Receiver{Notify: scheduler.Notify, Refusal: refusal})
 //	pinger := &publish.Pinger{Topics: []string{feed.URL()}, Subscribers: collectors}
 //
 // # Attachments

@@ -81,7 +81,8 @@ func (w *walk) keep(p *part) {
 }
 
 // unchangedNote returns the note of a document that has the known entries. If its lastmod
-// in the index is another one, the answer may be that of a cache: the next run asks again.
+// in the index is another one, the answer may be that of a cache: the next run asks
+// again.
 func (p *part) unchangedNote() partNote {
 	n := p.known
 	n.flags &^= noteUnasked

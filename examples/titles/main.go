@@ -1,7 +1,7 @@
 // Titles harvests a publisher of legislation by ELI Pillar IV, and prints the titles of
 // its acts in one language:
 //
-//	titles https://law.example/eli/sitemap.xml https://law.example/eli/eli-update-feed.atom fr
+//	titles https://law.example/sitemap.xml https://law.example/eli-update-feed.atom fr
 package main
 
 import (

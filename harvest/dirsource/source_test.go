@@ -435,8 +435,8 @@ func TestExpect(t *testing.T) {
 	assert.Equal(t, []int64{3}, totals)
 }
 
-// A file that changes within the resolution of the clock after the walk keeps its size and
-// times; the change is found.
+// A file that changes within the resolution of the clock after the walk keeps its size
+// and times; the change is found.
 func TestJustChanged(t *testing.T) {
 	x := newTree(t, t.TempDir())
 	x.src.Ahead(0)

@@ -12,9 +12,9 @@
 //		…
 //	}
 //
-// A later Find may miss an offer of this one: remember what was chosen, and go on with it.
-// Nothing but [harvest.Harvester.Remove] deletes the records of a source that is no longer
-// found.
+// A later Find may miss an offer of this one: remember what was chosen, and go on with
+// it. Nothing but [harvest.Harvester.Remove] deletes the records of a source that is no
+// longer found.
 //
 // # Where Find looks
 //
@@ -45,10 +45,10 @@
 // document of ResourceSync, fh:complete, the links of a feed. It is taken for a profile
 // of Atom, or for ELI, only if its signs are strong:
 //
-//   - ELI: at least half of the URLs of a sitemap have the step eli, and there is an update
-//     feed: one that the sitemap names (dct:relation), that leads to the sitemap, or that
-//     is beside it or at /eli/eli-update-feed.atom. The place /eli/sitemap.xml is a strong
-//     sign, too.
+//   - ELI: at least half of the URLs of a sitemap have the step eli, and there is an
+//     update feed: one that the sitemap names (dct:relation), that leads to the sitemap,
+//     or that is beside it or at /eli/eli-update-feed.atom. The place /eli/sitemap.xml is
+//     a strong sign, too.
 //   - rinfo: each entry has a time of publication, a linked content, and MD5 digests of
 //     all that it links to; or ids are official URIs, and entries link to RDF data.
 //   - Atom-PMH: some entries are deletions by its rules, and all others have alternate

@@ -17,8 +17,8 @@ import (
 )
 
 // A call is one Fetch. It makes attempts (repeat), each of which follows redirects
-// (redirect.go). Every request passes check, robots.txt (robotspermission.go) and the gate
-// of its host (gate.go), and is an exchange (exchange.go). The body of the answer is
+// (redirect.go). Every request passes check, robots.txt (robotspermission.go) and the
+// gate of its host (gate.go), and is an exchange (exchange.go). The body of the answer is
 // decoded and limited by a body (body.go), which reads a transfer (transfer.go). Where
 // that breaks off, it resumes with another exchange of the same call.
 type call struct {

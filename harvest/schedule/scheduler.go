@@ -35,11 +35,11 @@ type Scheduler struct {
 	// Entries are the sources; Add adds more.
 	Entries []Entry
 
-	// Concurrency limits how many sources run at the same time in this process. A run does
-	// not count while it only waits, for an answer or for its turn to ask: when there has
-	// been no event, request or commit for half a second. So hosts that answer slowly do not
-	// keep the others waiting. At most 16 times as many run, whether they wait or not. If
-	// zero, it is 4; if negative, there is no limit.
+	// Concurrency limits how many sources run at the same time in this process. A run
+	// does not count while it only waits, for an answer or for its turn to ask: when
+	// there has been no event, request or commit for half a second. So hosts that answer
+	// slowly do not keep the others waiting. At most 16 times as many run, whether they
+	// wait or not. If zero, it is 4; if negative, there is no limit.
 	Concurrency int
 
 	// PerHost limits how many sources of one host run at the same time in this process.

@@ -11,9 +11,9 @@
 // The files of a Store named FILE are
 //
 //   - FILE, the database, and while it is open FILE-wal and FILE-shm, which belong to it;
-//   - FILE.bodies, a directory with the bodies that are longer than the ChunkSize of their
-//     [harvest.Catalog], by default 16 KiB.
-//     The database knows which file is which. Shorter bodies are in the database;
+//   - FILE.bodies, a directory with the bodies that are longer than the ChunkSize of
+//     their [harvest.Catalog], by default 16 KiB. The database knows which file is which.
+//     Shorter bodies are in the database;
 //   - FILE.owners, a directory with one small locked file for each open Store. It is gone
 //     when all are closed.
 //

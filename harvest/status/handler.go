@@ -31,11 +31,11 @@ type Handler struct {
 	// next runs; a zero time is not known. It fits schedule.Scheduler.Due. If nil, the
 	// page has the sources that have run.
 	Due func() map[string]time.Time
-	// Merged is the key of the [union.Source] under which other sources are published. It is
-	// not listed, and its records do not count: those of its members do.
+	// Merged is the key of the [union.Source] under which other sources are published. It
+	// is not listed, and its records do not count: those of its members do.
 	Merged string
-	// Conflicts returns which sources state the same ids: see [union.Source.Conflicts]. If
-	// nil, the page has none.
+	// Conflicts returns which sources state the same ids: see [union.Source.Conflicts].
+	// If nil, the page has none.
 	Conflicts func() []union.Conflict
 	// Recorder, if set, notes the runs of this process. While it cannot write to the Store,
 	// whose disk may be full, what the Store has of runs is old: the page says so and is
@@ -136,8 +136,8 @@ func (h *Handler) serveHealth(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// knows reports whether the page may be asked for at a Host. No page of a stranger can make
-// a browser send an address that is not its own.
+// knows reports whether the page may be asked for at a Host. No page of a stranger can
+// make a browser send an address that is not its own.
 func (h *Handler) knows(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

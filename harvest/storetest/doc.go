@@ -16,8 +16,8 @@
 // Two more functions make the rules stricter, and open more of them:
 //
 //   - Options.Reopen closes a Store and opens it again: what survives a process.
-//   - Options.Beside opens a Store once more while it is open: what several processes see of
-//     each other.
+//   - Options.Beside opens a Store once more while it is open: what several processes see
+//     of each other.
 //
 // The optional interfaces are checked of a Store that has them.
 //

@@ -1,13 +1,13 @@
-// Package publishing holds what the Publishers of all protocols have in common. A Publisher
-// states which ranges of the Catalog make its documents, and writes them; this package
-// does the rest.
+// Package publishing holds what the Publishers of all protocols have in common. A
+// Publisher states which ranges of the Catalog make its documents, and writes them; this
+// package does the rest.
 //
 //   - A [Site] checks the settings, makes the paths of documents, reads the Catalog, and
 //     describes errors.
 //   - A [PartList] is the live resources in documents, each of a fixed range of Born, and
 //     an index of them: sitemaps and Resource Lists.
-//   - A [Chain] is the log in documents, each of a fixed range of its numbers, and an open
-//     one at the end: archived feeds and Change Lists.
+//   - A [Chain] is the log in documents, each of a fixed range of its numbers, and an
+//     open one at the end: archived feeds and Change Lists.
 //   - A [Linker] makes the links of published resources, of the publisher's own and of
 //     those harvested from other publishers.
 //   - An [Overlap] finds ids that two sources have.
@@ -225,8 +225,8 @@ func (s *Site) Items(all iter.Seq2[websync.Item, error], fail func(error) error,
 	}
 }
 
-// Batches yields the items of all in slices of up to 500, as copies. A slice and its items
-// are valid until the next one.
+// Batches yields the items of all in slices of up to 500, as copies. A slice and its
+// items are valid until the next one.
 func Batches(all Items) iter.Seq2[[]*websync.Item, error] {
 	const most = 500
 	return func(yield func([]*websync.Item, error) bool) {

@@ -99,8 +99,8 @@ type held struct {
 	sums     []websync.Digest
 }
 
-// inspected returns what a Catalog holds, after it has checked all of it. The Store may be
-// one that a process was killed on, or nobody has opened yet.
+// inspected returns what a Catalog holds, after it has checked all of it. The Store may
+// be one that a process was killed on, or nobody has opened yet.
 func (at storage) inspected(t *testing.T) holding {
 	t.Helper()
 	if at.File != "" {
@@ -186,8 +186,8 @@ func inspect(t *testing.T, store *harvest.Catalog) holding {
 	return h
 }
 
-// requireInStep compares what a Catalog holds with what the undisturbed one does. Ever are
-// the ids that were once seen in the former.
+// requireInStep compares what a Catalog holds with what the undisturbed one does. Ever
+// are the ids that were once seen in the former.
 func (s *site) requireInStep(t *testing.T, h holding, ever map[string]bool) {
 	t.Helper()
 	want := inspect(t, s.calm)

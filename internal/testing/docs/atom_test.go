@@ -14,8 +14,8 @@ func harvestAtom(ctx context.Context, h *harvest.Harvester, url string) (*harves
 	return h.Run(ctx, &atom.Source{URL: url})
 }
 
-// publishAtom publishes what a Catalog holds: feed.atom with its archive documents, and all
-// bodies. Resources of the sources in own keep their URLs.
+// publishAtom publishes what a Catalog holds: feed.atom with its archive documents, and
+// all bodies. Resources of the sources in own keep their URLs.
 func publishAtom(store websync.Catalog, base string, own ...string) *publish.Handler {
 	site := &publish.Site{Catalog: store, Base: base, Own: own}
 	return site.Handler(&atom.Publisher{Title: "New acts", Author: websync.Person{Name: "The Gazette"}})

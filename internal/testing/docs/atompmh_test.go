@@ -16,8 +16,8 @@ func harvestAtomPMH(ctx context.Context, h *harvest.Harvester, url string) (*har
 	return h.Run(ctx, &atompmh.Source{URL: url, Formats: []string{"application/rdf+xml", "*/*"}})
 }
 
-// publishAtomPMH publishes what a Catalog holds: feed.atom with its archive documents, and
-// all bodies. Resources of the sources in own keep their URLs.
+// publishAtomPMH publishes what a Catalog holds: feed.atom with its archive documents,
+// and all bodies. Resources of the sources in own keep their URLs.
 func publishAtomPMH(store websync.Catalog, base string, own ...string) *publish.Handler {
 	site := &publish.Site{Catalog: store, Base: base, Own: own}
 	return site.Handler(&atom.Publisher{Profile: atompmh.Profile(), Title: "Records", Author: websync.Person{Name: "The Library"}})

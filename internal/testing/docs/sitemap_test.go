@@ -15,8 +15,8 @@ func harvestSitemap(ctx context.Context, h *harvest.Harvester, url string) (*har
 	return h.Run(ctx, &sitemap.Source{URL: url, Complete: true})
 }
 
-// publishSitemap publishes what a Catalog holds: sitemap.xml, and all bodies. Resources of
-// the sources in own keep their URLs.
+// publishSitemap publishes what a Catalog holds: sitemap.xml, and all bodies. Resources
+// of the sources in own keep their URLs.
 func publishSitemap(store websync.Catalog, base string, own ...string) *publish.Handler {
 	site := &publish.Site{Catalog: store, Base: base, Own: own}
 	return site.Handler(&sitemap.Publisher{})

@@ -224,7 +224,8 @@ func (h *house) function(dir string, d *ast.FuncDecl) {
 	}
 }
 
-// spec counts the exported names of a declaration, and the exported fields of its structs.
+// spec counts the exported names of a declaration, and the exported fields of its
+// structs.
 func (h *house) spec(s ast.Spec) {
 	switch s := s.(type) {
 	case *ast.ValueSpec:

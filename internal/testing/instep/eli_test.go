@@ -168,8 +168,9 @@ func eliRows() []row {
 			all[3+i].listed = ""
 		}
 	}
-	// all but the first and the last two change; the sitemap does not show it yet, and the
-	// feed is not in the order of its times, so that no page shows that the rest is known
+	// all but the first and the last two change; the sitemap does not show it yet, and
+	// the feed is not in the order of its times, so that no page shows that the rest is
+	// known
 	many := func(all []act) {
 		for i := range len(all) - 2 {
 			if i > 0 {

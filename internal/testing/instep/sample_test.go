@@ -107,8 +107,8 @@ func sampleRows() []row {
 	}
 }
 
-// asksFor checks that a run asks for about as many as wanted of n pages, none of which has
-// changed, and not for the same ones each time.
+// asksFor checks that a run asks for about as many as wanted of n pages, none of which
+// has changed, and not for the same ones each time.
 func asksFor(src harvest.Source, list func(w *world, all []entry), n, want int) func(w *world) {
 	return func(w *world) {
 		all := entries("page", longAgo, n)
