@@ -22,12 +22,6 @@ func (p *Publisher) newDescriber() describer {
 	return describer{publisher: p, linker: publishing.Linker{Site: p.site}, changes: true}
 }
 
-// changeOf returns the metadata of an item as a change.
-func changeOf(item *websync.Item) Metadata {
-	changes := [...]Change{websync.Created: Created, websync.Updated: Updated, websync.Deleted: Deleted}
-	return Metadata{Change: changes[item.Kind], Datetime: websync.NewDatetime(item.Time)}
-}
-
 // describe makes the entry of a resource, and returns the URL under which it is listed:
 // none if it is deleted, or if Item has removed the URL. The error is why it must not be
 // listed. Prior is the state before; nil if it is not known. The entry is valid until the
@@ -43,7 +37,8 @@ func (d *describer) describe(item, prior *websync.Item, e *Entry) (url string, e
 	}
 	d.fill(item, loc, e)
 	if d.changes {
-		e.Metadata.Change, e.Metadata.Datetime = changeOf(item).Change, websync.NewDatetime(item.Time)
+		changes := [...]Change{websync.Created: Created, websync.Updated: Updated, websync.Deleted: Deleted}
+		e.Metadata.Change, e.Metadata.Datetime = changes[item.Kind], websync.NewDatetime(item.Time)
 	}
 	if p.Item != nil {
 		if prior != nil {

@@ -93,20 +93,17 @@ func (k *check) validateFeed() (sum atom.Summary, err error) {
 	err = s.read(func(src io.Reader) (err error) {
 		sum, err = atom.Validate(src, atom.ValidateOptions{
 			Document: s.Name, URL: s.URL, Now: k.now, MaxBytes: k.MaxBytes,
-			Report: func(f websync.Finding) { k.foundInFeed(f) },
-			Item:   func(item *atom.Item, _ atom.ReportFunc) { k.feedEntry(item) },
-			Feed:   func(f *atom.Feed, _ atom.ReportFunc) { k.feedFacts.feed = *f },
+			Report: func(f websync.Finding) {
+				if name := strings.TrimPrefix(f.Rule, "atom-"); !slices.Contains(atomDropped, name) {
+					k.findAs(f.Severity, ruleAtom, position{k.feed, f.Line, f.Column, f.Element}, f.Value, f.Message)
+				}
+			},
+			Item: func(item *atom.Item, _ atom.ReportFunc) { k.feedEntry(item) },
+			Feed: func(f *atom.Feed, _ atom.ReportFunc) { k.feedFacts.feed = *f },
 		})
 		return err
 	})
 	return sum, err
-}
-
-// foundInFeed passes on what package atom finds.
-func (k *check) foundInFeed(f websync.Finding) {
-	if name := strings.TrimPrefix(f.Rule, "atom-"); !slices.Contains(atomDropped, name) {
-		k.findAs(f.Severity, ruleAtom, position{k.feed, f.Line, f.Column, f.Element}, f.Value, f.Message)
-	}
 }
 
 // feedEntry takes an entry of the feed.

@@ -129,11 +129,6 @@ func parsePatterns(texts []string) (all []pattern, err error) {
 	return all, nil
 }
 
-// excludes reports whether a file or a directory is left out with all that is in it.
-func (f *filter) excludes(file, name string) bool {
-	return !f.hidden && name[0] == '.' || matchesAny(f.exclude, file)
-}
-
 func matchesAny(patterns []pattern, file string) bool {
 	if len(patterns) == 0 {
 		return false

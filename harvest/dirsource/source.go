@@ -91,12 +91,6 @@ func (s *Source) check() error {
 	return nil
 }
 
-// options returns a fingerprint of the fields that decide which files are listed, and
-// under which ids.
-func (s *Source) options() string {
-	return docfetch.Fingerprint("%q %q %q %t", s.Base, s.Include, s.Exclude, s.Hidden)
-}
-
 func (s *Source) clock() time.Time {
 	if s.now != nil {
 		return s.now()

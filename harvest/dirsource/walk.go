@@ -79,7 +79,9 @@ func (w *walk) all(ctx context.Context) (err error) {
 	}
 	return w.Snapshot(tree, func() harvest.Event {
 		w.Expect(w.files)
-		return harvest.Event{Complete: true, Skipped: w.skipped, Options: s.options(),
+		// what decides which files are listed, and under which ids
+		options := docfetch.Fingerprint("%q %q %q %t", s.Base, s.Include, s.Exclude, s.Hidden)
+		return harvest.Event{Complete: true, Skipped: w.skipped, Options: options,
 			Resume: docfetch.Checkpoint(checkpointVersion, w.files)}
 	})
 }
@@ -301,7 +303,7 @@ func (l *lister) more() {
 
 func (l *lister) look(name string, now time.Time) {
 	file := join(l.dir, name)
-	if l.filter.excludes(file, name) {
+	if !l.filter.hidden && name[0] == '.' || matchesAny(l.filter.exclude, file) { // with all that is in it
 		return
 	}
 	info, err := l.at.Lstat(name)
