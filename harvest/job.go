@@ -78,7 +78,15 @@ func (j *Job) remember(url string, v Validator) {
 // digest; if they differ, it keeps nothing and returns an error that matches
 // [websync.ErrMismatch]. The Body's Link is link with the length and the SHA-256 of the
 // bytes. The body becomes visible only if Get returns nil.
+//
+// If r is what Open of the Catalog of the run has returned, and link states its SHA-256,
+// Keep does not read it: both bodies share their bytes.
 func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Reader) (websync.Body, error) {
+	if there, ok := r.(openBody); ok && j.shares(link, there) {
+		body := websync.Body{Name: name, Link: received(link, there.key, there.size), Key: there.key}
+		j.add(body)
+		return body, nil
+	}
 	w, err := j.run.newBody(ctx)
 	if err != nil {
 		return websync.Body{}, &StoreError{err}
