@@ -121,7 +121,10 @@ func (p *relayCommand) serve(ctx context.Context) error {
 	if err := p.makeMerger(ctx); err != nil {
 		return err
 	}
-	site := &publish.Site{Catalog: p.store, Base: p.Base, Sources: []string{mergedKey}, Report: func(f websync.Finding) { p.Complain(f.String()) }}
+	site := &publish.Site{
+		Catalog: p.store, Base: p.Base, Sources: []string{mergedKey},
+		Report: func(f websync.Finding) { p.Complain(f.String()) },
+	}
 	handler := site.Handler(p.lists(p.Base)...)
 	handler.Log = p.log
 	defer handler.Close()

@@ -129,7 +129,9 @@ func (p *program) serveStatus(ctx context.Context) error {
 		return err
 	}
 	p.Complain("status page at " + url)
-	page := &status.Handler{Catalog: p.store, Recorder: p.recorder, Hosts: cli.StatusHosts(p.status), Title: "Workers", Log: p.log}
+	page := &status.Handler{
+		Catalog: p.store, Recorder: p.recorder, Hosts: cli.StatusHosts(p.status), Title: "Workers", Log: p.log,
+	}
 	return cli.Serve(ctx, listener, page)
 }
 

@@ -36,7 +36,8 @@ const Everything = "*"
 // CheckScope returns what is wrong with an element of a Scope.
 func CheckScope(prefix string) error {
 	if host, end := syntax.SplitHTTP(prefix); prefix == "" || host > 0 && end == len(prefix) {
-		return fmt.Errorf("the scope %.200q must be %q, or what ids begin with, with the slash after the host", prefix, Everything)
+		const format = "the scope %.200q must be %q, or what ids begin with, with the slash after the host"
+		return fmt.Errorf(format, prefix, Everything)
 	}
 	return nil
 }
