@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"slices"
@@ -42,18 +43,19 @@ type merger struct {
 	conflicts []union.Conflict
 }
 
-// union returns the union of the store's sources; nil if there is none.
-func (m *merger) union(ctx context.Context) (*union.Source, error) {
+// union returns the union of the store's sources, and how many records of it the store has.
+// It has no members if there are no sources, or none that is published.
+func (m *merger) union(ctx context.Context) (all *union.Source, live int64, err error) {
 	head, err := m.catalog.Head(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	sources := slices.Collect(maps.Keys(head.Live))
 	if m.known != nil {
 		sources = append(sources, m.known()...)
 	}
 	slices.Sort(sources)
-	all := &union.Source{Name: mergedKey}
+	all = &union.Source{Name: mergedKey}
 	for _, source := range slices.Compact(sources) {
 		if source == mergedKey {
 			continue
@@ -63,21 +65,22 @@ func (m *merger) union(ctx context.Context) (*union.Source, error) {
 			all.Members = append(all.Members, member)
 		}
 	}
-	if len(all.Members) == 0 {
-		return nil, nil
-	}
-	return all, nil
+	return all, head.Live[mergedKey], nil
 }
 
 // step brings the union in step with the sources, once. What the settings exclude since is
 // deleted: whoever wrote them has approved it.
 func (m *merger) step(ctx context.Context) error {
-	all, err := m.union(ctx)
-	if err != nil || all == nil {
+	all, live, err := m.union(ctx)
+	if err != nil || len(all.Members) == 0 && live == 0 {
 		return err
 	}
 	h := &harvest.Harvester{Catalog: m.catalog, MaxDelete: -1, Sample: -1, Log: m.log}
-	report, err := h.Run(ctx, all)
+	run := h.Run
+	if len(all.Members) == 0 {
+		run = h.Remove
+	}
+	report, err := run(ctx, all)
 	changes := changesOf(report)
 	if err == nil && report.Guard != nil {
 		var approved *harvest.Report
@@ -126,11 +129,13 @@ func (m *merger) run(ctx context.Context) error {
 }
 
 // ready brings the union in step before anything is published, so that nobody sees a part
-// of it. It waits for a store that cannot be used yet, or that another process merges.
+// of it. It waits for a store that cannot be used yet, or that another process merges; one
+// that is damaged, closed or of a newer version is an error.
 func (m *merger) ready(ctx context.Context) error {
 	for told := false; ; told = true {
 		err := m.step(ctx)
-		if err == nil || ctx.Err() != nil {
+		final := errors.Is(err, harvest.ErrCorrupt) || errors.Is(err, harvest.ErrNewer) || errors.Is(err, fs.ErrClosed)
+		if err == nil || final || ctx.Err() != nil {
 			return err
 		}
 		if !told {
@@ -145,8 +150,8 @@ func (m *merger) ready(ctx context.Context) error {
 
 // recount counts the conflicts of the sources, and reports those that are new.
 func (m *merger) recount(ctx context.Context) error {
-	all, err := m.union(ctx)
-	if err != nil || all == nil {
+	all, _, err := m.union(ctx)
+	if err != nil || len(all.Members) == 0 {
 		return err
 	}
 	conflicts, err := all.Conflicts(ctx)

@@ -60,6 +60,7 @@ type strangersWorld struct {
 	store   *harvest.Catalog
 	merger  *merger
 	members map[string]union.Member
+	hidden  map[string]bool // quarantined sources
 	readers map[string]*reader
 	claims  map[string][]*claim // by id, the first one first
 }
@@ -72,7 +73,7 @@ func newStrangersWorld(t *testing.T, members map[string]union.Member) *strangers
 	w.merger = &merger{
 		catalog: w.store, fail: func(err error) { t.Log(err) },
 		known:  func() []string { return []string{honest, hostile, neutral} },
-		member: func(source string) (union.Member, bool) { return w.members[source], true },
+		member: func(source string) (union.Member, bool) { return w.members[source], !w.hidden[source] },
 	}
 	server := httptest.NewUnstartedServer(nil)
 	base := "http://" + server.Listener.Addr().String() + "/"
@@ -121,6 +122,7 @@ func (w *strangersWorld) state(source, id, text string) {
 func (w *strangersWorld) want() map[string]string {
 	all := map[string]string{}
 	for id, claims := range w.claims {
+		claims = slices.DeleteFunc(slices.Clone(claims), func(c *claim) bool { return w.hidden[c.source] })
 		if !strings.Contains(id, ":") {
 			for _, c := range claims {
 				if c.live {
@@ -231,6 +233,25 @@ func TestScopeKeepsAStrangerOut(t *testing.T) {
 	w.members = nil
 	w.check()
 	assert.Len(t, w.want(), 2, "with other settings it is")
+}
+
+// TestQuarantine: nothing of a source is published while it is in quarantine, and all of it
+// afterwards.
+func TestQuarantine(t *testing.T) {
+	w := newStrangersWorld(t, nil)
+	w.state(hostile, "urn:example:1", "bait")
+	w.state(hostile, "https://hostile.example/1", "its own")
+	w.state(honest, "urn:example:1", "later, and honest")
+	w.check()
+	w.hidden = map[string]bool{hostile: true}
+	w.check()
+	assert.Equal(t, map[string]string{"urn:example:1": "later, and honest"}, w.want())
+	w.hidden = map[string]bool{hostile: true, honest: true, neutral: true}
+	w.check()
+	assert.Empty(t, w.want())
+	w.hidden = nil
+	w.check()
+	assert.Equal(t, "bait", w.want()["urn:example:1"], "which had it first")
 }
 
 // TestStrangers lets three sources with the same ids, one of them hostile, state and delete
