@@ -1,7 +1,6 @@
 package publish
 
 import (
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/spool"
 )
 
 // An answer is the response to one request: a document in one of its two codings.
@@ -46,7 +46,7 @@ const (
 // decided reports whether the preconditions can be evaluated before the document is
 // opened: the tag is known, and the coding is known or does not matter.
 func (a *answer) decided() bool {
-	coding := a.doc.Write != nil || !a.gzip || a.onlyNoneMatch(a.r.Header)
+	coding := !a.gzip || a.onlyNoneMatch(a.r.Header) || a.doc.Write != nil && a.r.Header.Get("If-Match") == ""
 	return a.tag != "" && coding
 }
 
@@ -99,30 +99,51 @@ func (a *answer) headOnly() bool {
 	if a.r.Method != http.MethodHead || a.tag == "" {
 		return false
 	}
-	if s := a.h.cache.held(key{slot{a.path, a.gzip}, a.tag}); s != nil {
+	s := a.h.cache.held(key{slot{a.path, a.gzip}, a.tag})
+	if s != nil && a.gzip && s.isNone() {
+		s.release()
+		a.gzip = false
+		s = a.h.cache.held(key{slot{a.path, false}, a.tag})
+	}
+	if s != nil {
 		a.use(s.reader()) // it has a tag, and a length
 	}
 	return true
 }
 
-// list returns the bytes of a list in the chosen coding.
+// list returns the bytes of a list in the chosen coding, or without one if their gzip
+// form would expand too much.
 func (a *answer) list() (*rendering, error) {
 	ctx, h := a.r.Context(), a.h
-	if a.tag != "" {
-		get := func(ctx context.Context) (*rendering, error) {
-			return h.cache.get(ctx, key{slot{a.path, false}, a.tag}, h.turn(a.doc.Write))
-		}
-		if !a.gzip {
-			return get(ctx)
-		}
+	get := func(ctx context.Context) (*rendering, error) {
+		return h.cache.get(ctx, key{slot{a.path, false}, a.tag}, h.turn(a.doc.Write))
+	}
+	getZipped := func() (*rendering, error) {
 		return h.cache.get(ctx, key{slot{a.path, true}, a.tag}, h.compressed(get))
 	}
-	// Without a tag, the cache cannot recognise two renderings of the same state.
-	plain, err := h.cache.render(ctx, h.turn(a.doc.Write))
-	if err != nil || !a.gzip {
-		return plain, err
+	if a.tag == "" {
+		// Without a tag, the cache cannot recognise two renderings of the same state.
+		plain, err := h.cache.render(ctx, h.turn(a.doc.Write))
+		if err != nil {
+			return nil, err
+		}
+		defer plain.release()
+		get = func(context.Context) (*rendering, error) {
+			plain.refs.Add(1)
+			return plain, nil
+		}
+		getZipped = func() (*rendering, error) { return h.cache.render(ctx, h.compressed(get)) }
 	}
-	return h.cache.render(ctx, h.compressed(func(context.Context) (*rendering, error) { return plain, nil }))
+	if !a.gzip {
+		return get(ctx)
+	}
+	s, err := getZipped()
+	if err == nil && s.isNone() {
+		s.release()
+		a.gzip = false
+		return get(ctx)
+	}
+	return s, err
 }
 
 // turn returns a function that waits for its turn and then calls write.
@@ -146,20 +167,12 @@ func (h *Handler) compressed(get func(context.Context) (*rendering, error)) func
 		}
 		r := s.reader()
 		defer r.Close()
-		err = h.turn(func(_ context.Context, w io.Writer) error { return compress(w, r) })(ctx, w)
-		if err == nil && s.moved {
-			err = websync.ErrConflict
+		err = h.turn(func(_ context.Context, w io.Writer) error { return spool.Gzip(w, r) })(ctx, w)
+		if (err == nil || err == spool.ErrExpands) && s.moved {
+			err = errors.Join(err, websync.ErrConflict)
 		}
 		return err
 	}
-}
-
-func compress(w io.Writer, r io.Reader) error {
-	z := gzip.NewWriter(w)
-	if _, err := io.Copy(z, r); err != nil {
-		return err
-	}
-	return z.Close()
 }
 
 // openDocument opens a package or a body.
@@ -186,12 +199,20 @@ func (a *answer) openDocument() error {
 			return err
 		}
 		defer content.Close()
-		return compress(w, content)
+		return spool.Gzip(w, content)
 	}))
 	if err != nil {
 		return err
 	}
-	return a.use(s.reader())
+	if !s.isNone() {
+		return a.use(s.reader())
+	}
+	s.release()
+	a.gzip = false
+	if content, err = a.doc.Open(a.r.Context()); err != nil {
+		return err
+	}
+	return a.use(content)
 }
 
 // sumTag makes a tag from the bytes of r.

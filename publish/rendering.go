@@ -29,6 +29,10 @@ type rendering struct {
 	refs  atomic.Int32
 }
 
+// isNone reports whether the rendering of a gzip form stands for none: it would expand too
+// much. A gzip form is never empty.
+func (s *rendering) isNone() bool { return s.size == 0 }
+
 // release releases a reference.
 func (s *rendering) release() {
 	if s.refs.Add(-1) == 0 && s.file != nil {
@@ -54,8 +58,8 @@ func (r *renderingReader) Close() error {
 	return nil
 }
 
-// render calls write and keeps what it writes. The caller holds the one reference to the
-// result.
+// render calls write and keeps what it writes: nothing, which is no gzip form, if that
+// would expand too much. The caller holds the one reference to the result.
 func (c *cache) render(ctx context.Context, write func(context.Context, io.Writer) error) (*rendering, error) {
 	w := &renderingWriter{ctx: ctx, file: &spool.File{Dir: c.dir}}
 	kept := false
@@ -67,6 +71,11 @@ func (c *cache) render(ctx context.Context, write func(context.Context, io.Write
 	b := bufio.NewWriterSize(w, 32<<10)
 	err := write(ctx, b)
 	moved := errors.Is(err, websync.ErrConflict)
+	if errors.Is(err, spool.ErrExpands) {
+		none := &rendering{ReaderAt: bytes.NewReader(nil), moved: moved}
+		none.refs.Store(1)
+		return none, nil
+	}
 	if err == nil || moved {
 		err = b.Flush()
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/spool"
 )
 
 // manifestName is the name of the manifest in a package (§11.2, §13.2).
@@ -21,8 +22,7 @@ const (
 	maxFiles   = 200_000
 	maxFile    = 64 << 30  // bytes of one file, unpacked
 	maxBundle  = 256 << 30 // bytes of all files, unpacked
-	maxRatio   = 200       // unpacked to packed, of a package that unpacks to more than
-	freeRatio  = 64 << 20  // this many bytes
+	freeRatio  = 64 << 20  // what unpacks to more, is limited by spool.MaxExpansion
 	maxHeaders = 64 << 20  // bytes of the ZIP directory
 )
 
@@ -68,9 +68,9 @@ func openBundle(src io.ReaderAt, size int64) (*bundle, error) {
 		}
 		b.files[name] = f
 	}
-	if total > freeRatio && total/maxRatio > uint64(size) {
+	if total > freeRatio && total/spool.MaxExpansion > uint64(size) {
 		return nil, fmt.Errorf("%d bytes that unpack to %d, more than %d times as many: %w",
-			size, total, maxRatio, websync.ErrLimit)
+			size, total, spool.MaxExpansion, websync.ErrLimit)
 	}
 	return b, nil
 }

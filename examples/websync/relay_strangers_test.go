@@ -254,6 +254,18 @@ func TestQuarantine(t *testing.T) {
 	assert.Equal(t, "bait", w.want()["urn:example:1"], "which had it first")
 }
 
+// TestHugeTitles: a stranger's titles make lists whose compressed form readers refuse. They
+// are sent as they are.
+func TestHugeTitles(t *testing.T) {
+	w := newStrangersWorld(t, nil)
+	w.state(honest, "https://honest.example/1", "honest")
+	for i := range 3 {
+		w.state(hostile, fmt.Sprint("https://hostile.example/", i), strings.Repeat("a", 4_000_000))
+	}
+	w.check()
+	assert.Equal(t, "honest", w.want()["https://honest.example/1"])
+}
+
 // TestStrangers lets three sources with the same ids, one of them hostile, state and delete
 // them at random, with any settings, which change now and then. Readers of every protocol
 // hold for each id what its owner states.

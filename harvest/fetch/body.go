@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/spool"
 )
 
 // errCoding: the body has a content coding that was not requested, or does not have the
@@ -50,7 +51,7 @@ func newBody(x *exchange, k *call) (*body, error) {
 		}
 		if zipped {
 			b.unzip = unzippers.Get().(*unzipper)
-			b.unzip.open(&b.transfer, limit(k.c.MaxExpansion, 200, math.MaxInt64))
+			b.unzip.open(&b.transfer, limit(k.c.MaxExpansion, spool.MaxExpansion, math.MaxInt64))
 			b.r, b.length = b.unzip, -1
 			x.resp.Header.Del("Content-Encoding")
 			x.resp.Header.Del("Content-Length")
@@ -141,9 +142,6 @@ type unzipper struct {
 	out  int64
 }
 
-// expansionFloor is the size up to which a body may expand however much.
-const expansionFloor = 10 << 20
-
 var unzippers = sync.Pool{New: func() any { return &unzipper{in: bufio.NewReaderSize(nil, 16<<10)} }}
 
 func (u *unzipper) open(t *transfer, most int64) {
@@ -171,7 +169,7 @@ func (u *unzipper) Read(p []byte) (n int, err error) {
 		}
 	}
 	u.out += int64(n)
-	if u.out > expansionFloor && u.out/u.most > u.from.got {
+	if u.out > spool.FreeExpansion && u.out/u.most > u.from.got {
 		return n, fmt.Errorf("gzip of %d bytes expands to more than %d: %w", u.from.got, u.out, websync.ErrLimit)
 	}
 	return n, notGzip(err)
