@@ -23,6 +23,8 @@
 // source that has been due for longest. So a host with a thousand sources does not keep
 // the others waiting.
 //
+// Scheduler.Add and Scheduler.Remove change the list while it runs.
+//
 // # Notices
 //
 // Notice and Payload of a Scheduler fit the Receiver and the Subscriber of package

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -86,6 +87,9 @@ type turn struct {
 	noticed  bool     // since the last run began
 	payloads [][]byte // to be applied, oldest first
 	running  bool
+	over     chan struct{}      // closed at the end of what is running
+	cancel   context.CancelFunc // ends it; nil: it has not begun
+	removed  bool
 	progress atomic.Int64 // when the run last made some, in nanoseconds since 1970
 	recheck  time.Time    // until then another process is running the source
 }
@@ -175,6 +179,38 @@ func (s *Scheduler) Add(entries ...Entry) error {
 	return nil
 }
 
+// Remove removes the entries of these Keys, if there are any, and ends their runs, as the
+// end of the context of Run does. It returns when they have ended, or ctx has. Notices and
+// payloads that wait are dropped; when the sources are due stays in the State, so that
+// entries which are added again go on from there.
+func (s *Scheduler) Remove(ctx context.Context, keys ...string) error {
+	if err := s.start(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	var ending []chan struct{}
+	s.turns = slices.DeleteFunc(s.turns, func(t *turn) bool {
+		t.removed = slices.Contains(keys, t.key)
+		if t.removed && t.running {
+			ending = append(ending, t.over)
+			if t.cancel != nil {
+				t.cancel()
+			}
+		}
+		return t.removed
+	})
+	maps.DeleteFunc(s.named, func(_ string, t *turn) bool { return t.removed })
+	s.mu.Unlock()
+	for _, over := range ending {
+		select {
+		case <-over:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
 // Run runs sources until ctx is cancelled, and returns the cause when all runs have
 // ended. It returns earlier with an error if the settings are not valid, or if the Store
 // is closed, damaged ([harvest.ErrCorrupt]) or that of a newer version
@@ -233,7 +269,7 @@ func (s *Scheduler) launch(ctx context.Context, begin func(*turn)) (wait time.Du
 		s.mu.Lock()
 		t, at := s.first(time.Now())
 		if t != nil {
-			t.running = true
+			t.running, t.over = true, make(chan struct{})
 			t.goesOn()
 		}
 		s.mu.Unlock()
@@ -242,17 +278,24 @@ func (s *Scheduler) launch(ctx context.Context, begin func(*turn)) (wait time.Du
 		}
 		ready, err := s.stillDue(ctx, t)
 		if err != nil {
+			s.end(t)
 			return 0, err
 		}
 		if !ready {
-			s.mu.Lock()
-			t.running = false
-			s.mu.Unlock()
+			s.end(t)
 			continue
 		}
 		begin(t)
 	}
 	return idle, nil
+}
+
+// end ends what is running of a turn.
+func (s *Scheduler) end(t *turn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	t.running, t.cancel = false, nil
+	close(t.over)
 }
 
 // first returns the turn that runs next; if there is none, it returns how long to wait.
@@ -488,12 +531,13 @@ func (s *Scheduler) save(ctx context.Context, t *turn, p plan) error {
 // next run. Payloads are applied first: afterwards the source's lists may be ahead of
 // them.
 func (s *Scheduler) serve(ctx context.Context, t *turn) error {
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		t.running = false
-	}()
+	defer s.end(t)
 	s.mu.Lock()
+	ctx, t.cancel = context.WithCancel(ctx)
+	if t.removed {
+		t.cancel()
+	}
+	defer t.cancel()
 	payloads := t.payloads
 	t.payloads = nil
 	run := t.isDue(time.Now())
@@ -523,7 +567,10 @@ func (s *Scheduler) serve(ctx context.Context, t *turn) error {
 		t.recheck, t.noticed = now.Add(time.Minute), t.noticed || noticed
 		return nil
 	}
-	return s.save(ctx, t, t.after(now, report, err))
+	if err := s.save(ctx, t, t.after(now, report, err)); ctx.Err() == nil {
+		return err
+	}
+	return nil
 }
 
 // after returns the plan after a run that ended now.
