@@ -37,11 +37,13 @@ func commands(stdout, stderr io.Writer) []command {
 	publish := &publishCommand{Console: at("publish")}
 	check := newCheck(at("check"), os.Stdin)
 	relay := &relayCommand{Console: at("relay")}
+	quarantine := &quarantineCommand{Console: at("quarantine")}
 	return []command{
 		{"harvest", harvest.line, harvest.run},
 		{"publish", publish.line, publish.run},
 		{"check", check.line, check.run},
 		{"relay", relay.line, relay.run},
+		{"quarantine", quarantine.line, quarantine.run},
 	}
 }
 

@@ -38,6 +38,8 @@ type merger struct {
 	member func(source string) (union.Member, bool)
 	// known returns sources that the store may not hold yet. It may be nil.
 	known func() []string
+	// again, if set, receives a value after a change of what member returns.
+	again chan struct{}
 
 	mu        sync.Mutex
 	conflicts []union.Conflict
@@ -122,6 +124,7 @@ func (m *merger) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 		case <-changed:
+		case <-m.again:
 		case <-pause:
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/notify"
 	"github.com/websync-go/websync/harvest/schedule"
 	"github.com/websync-go/websync/harvest/status"
@@ -29,13 +30,22 @@ type relayCommand struct {
 	store      *harvest.Catalog
 	log        *slog.Logger
 	page       *cli.Page // nil: none
+	client     *fetch.Client
 	opener     *cli.Opener
 	scheduler  *schedule.Scheduler
 	recorder   *status.Recorder
-	subscriber *notify.Subscriber // nil: no source has a hub
+	subscriber *notify.Subscriber
 	pingers    []*publish.Pinger
 	merger     *merger
 	members    members
+	working    sync.WaitGroup
+
+	args    []string
+	started config // the configuration at the start
+
+	mu          sync.Mutex
+	followers   []*follower
+	quarantined []string // URLs of sources quarantined by command
 
 	// wrap, if set, replaces each Source. Tests set it.
 	wrap func(harvest.Source) harvest.Source
@@ -49,7 +59,7 @@ func (p *relayCommand) run(ctx context.Context, args []string) int {
 		if p.settings, err = parseRelay(args); err != nil {
 			return exitDone, err
 		}
-		p.log = p.logger(slog.LevelWarn)
+		p.args, p.started, p.log = args, *p.config, p.logger(slog.LevelWarn)
 		if p.page, err = cli.OpenPage(p.Report, "websync harvest "); err != nil {
 			return exitDone, err
 		}
@@ -78,11 +88,8 @@ func (p *relayCommand) withStore(ctx context.Context) (err error) {
 // relay harvests into the store and publishes it until the context ends.
 func (p *relayCommand) relay(ctx context.Context, spec cli.Store, store *harvest.Catalog) error {
 	p.store = store
-	var targets []cli.Target
-	for _, f := range p.followers {
-		targets = append(targets, f.target)
-	}
-	client := (&cli.SourceFlags{Rate: p.Rate, AllowPrivate: p.AllowPrivate}).Client(store, targets)
+	client := (&cli.SourceFlags{Rate: p.Rate, AllowPrivate: p.AllowPrivate}).Client(store, nil)
+	p.client = client
 	p.recorder = &status.Recorder{State: store, Log: p.log}
 	client.Concurrency = -1 // the scheduler limits it: transfers that drip must not keep others waiting
 	client.OnAttempt = func(ctx context.Context, a harvest.AttemptInfo) {
@@ -103,7 +110,8 @@ func (p *relayCommand) relay(ctx context.Context, spec cli.Store, store *harvest
 		Log:         p.logger(slog.LevelError), // Ended reports the runs
 		Ended: func(source harvest.Source, report *harvest.Report, err error) {
 			p.ended(source, &status.Result{
-				Report: report, Err: err, Interrupted: cli.Interrupted(ctx, err), Lasts: spec.Kind != "mem",
+				Report: report, Err: err, Lasts: spec.Kind != "mem",
+				Interrupted: cli.Interrupted(ctx, err) || errors.Is(err, context.Canceled), // or it is followed no longer
 			})
 		},
 	}
@@ -118,6 +126,10 @@ func (p *relayCommand) serve(ctx context.Context) error {
 	}
 	defer listener.Close()
 	p.Base = cmp.Or(p.Base, base)
+	if err := p.loadQuarantined(ctx); err != nil {
+		return err
+	}
+	followers, _ := p.choose(p.sources)
 	if err := p.makeMerger(ctx); err != nil {
 		return err
 	}
@@ -138,12 +150,11 @@ func (p *relayCommand) serve(ctx context.Context) error {
 	p.makePingers()
 	p.makeSubscriber()
 
-	var working sync.WaitGroup
-	defer working.Wait()
+	defer p.working.Wait()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	work := func(run func(context.Context) error) {
-		working.Go(func() {
+		p.working.Go(func() {
 			if err := run(ctx); err != nil && ctx.Err() == nil {
 				cancel(err) // and waiting does not help
 			}
@@ -154,7 +165,7 @@ func (p *relayCommand) serve(ctx context.Context) error {
 		if err := pub.Pack(ctx); err != nil && ctx.Err() == nil {
 			fail(err)
 		}
-		working.Go(func() { pub.PackAgain(ctx, pub.repack, fail) })
+		p.working.Go(func() { pub.PackAgain(ctx, pub.repack, fail) })
 	}
 	if statusPage != nil {
 		work(statusPage)
@@ -163,12 +174,11 @@ func (p *relayCommand) serve(ctx context.Context) error {
 	for _, pinger := range p.pingers {
 		work(pinger.Run)
 	}
-	if p.subscriber != nil {
-		work(p.subscribe)
-		work(p.subscriber.Run)
-	}
-	work(p.follow)
+	work(p.subscribe)
+	work(p.subscriber.Run)
+	work(func(ctx context.Context) error { return p.follow(ctx, followers) })
 	work(p.merger.run)
+	work(p.reloading())
 
 	p.Complain("listening at " + listener.Addr().String())
 	for _, pub := range p.publications {
@@ -208,7 +218,7 @@ func (p *relayCommand) answer(ctx context.Context, listener net.Listener, reader
 		switch at, ok := strings.CutPrefix(r.URL.EscapedPath(), base.EscapedPath()+notifyPath); {
 		case ok && at == "ping":
 			pings.ServeHTTP(w, r)
-		case ok && strings.HasPrefix(at, websubPath) && p.subscriber != nil:
+		case ok && strings.HasPrefix(at, websubPath):
 			p.subscriber.ServeHTTP(w, r)
 		default:
 			readers.ServeHTTP(w, r)

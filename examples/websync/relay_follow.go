@@ -14,9 +14,9 @@ import (
 	"github.com/websync-go/websync/harvest/schedule"
 )
 
-// A follower is a source of the configuration. It has the Sources of what its URL leads
-// to when that is found out.
-type follower struct {
+// A followed is a source of the configuration.
+type followed struct {
+	stated   configSource
 	target   cli.Target
 	entry    schedule.Entry // without Source
 	pings    []string
@@ -26,18 +26,41 @@ type follower struct {
 
 	scope       []string // of what it may state
 	rank        int
-	quarantined bool // not harvested, not published
+	quarantined bool // not harvested, not published: by the file, or by command
+}
+
+// A follower follows a source. It has the Sources of what its URL leads to when that is
+// found out.
+type follower struct {
+	followed
 
 	mu      sync.Mutex
 	keys    []string // of the Sources; nil: not known yet
 	noticed bool     // before they were known
+	ended   bool     // it follows no longer
 }
 
-// follow finds the Sources of all followers and schedules them, each as soon as it can be
+func (f *follower) hasEnded() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.ended
+}
+
+// following returns those that follow the sources of the configuration.
+func (p *relayCommand) following() []*follower {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.followers
+}
+
+// follow finds the Sources of followers and schedules them, each as soon as it can be
 // found.
-func (p *relayCommand) follow(ctx context.Context) error {
-	followers := slices.DeleteFunc(slices.Clone(p.followers), func(f *follower) bool { return f.quarantined })
+func (p *relayCommand) follow(ctx context.Context, followers []*follower) error {
+	followers = slices.DeleteFunc(slices.Clone(followers), func(f *follower) bool { return f.quarantined })
 	cli.AwaitAll(ctx, followers, func(ctx context.Context, f *follower) error {
+		if f.hasEnded() {
+			return nil
+		}
 		err := p.open(ctx, f)
 		if ctx.Err() == nil {
 			p.recorder.Opened(ctx, f.target.URL, f.keys, err)
@@ -79,11 +102,14 @@ func (p *relayCommand) open(ctx context.Context, f *follower) error {
 	if err := p.members.add(ctx, f.target.URL, keys); err != nil {
 		return err
 	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.ended {
+		return nil
+	}
 	if err := p.scheduler.Add(entries...); err != nil {
 		return err
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	f.keys = keys
 	if f.noticed || f.entry.Every < 0 && len(f.entry.Daily) == 0 { // the last run may have been interrupted
 		for _, key := range keys {
@@ -95,7 +121,7 @@ func (p *relayCommand) open(ctx context.Context, f *follower) error {
 
 // doubt lets what a source is be found out anew at the next start.
 func (p *relayCommand) doubt(key string) {
-	for _, f := range p.followers {
+	for _, f := range p.following() {
 		f.mu.Lock()
 		mine := slices.Contains(f.keys, key)
 		f.mu.Unlock()
@@ -111,7 +137,7 @@ func (p *relayCommand) notice(url string) bool { return p.payload(url, nil) }
 // payload makes the sources run that have a URL, or applies the content of a notice. It
 // reports whether there are any.
 func (p *relayCommand) payload(url string, body []byte) (known bool) {
-	for _, f := range p.followers {
+	for _, f := range p.following() {
 		keys, mine := f.named(url)
 		known = known || mine
 		for _, key := range keys {
@@ -143,11 +169,11 @@ func (f *follower) named(url string) (keys []string, mine bool) {
 // websubPath is where callbacks of hubs are, below notifyPath.
 const websubPath = "websub/"
 
-// makeSubscriber makes what subscribes at hubs, if there are any.
+// subscribes reports whether the changes of a source are announced by a hub.
+func (f *followed) subscribes() bool { return f.hub != "" && !f.quarantined }
+
+// makeSubscriber makes what subscribes at hubs.
 func (p *relayCommand) makeSubscriber() {
-	if !slices.ContainsFunc(p.followers, func(f *follower) bool { return f.hub != "" }) {
-		return
-	}
 	p.subscriber = &notify.Subscriber{
 		Callback: p.Base + notifyPath + websubPath, State: p.store, Notify: p.notice, Payload: p.payload, Log: p.log,
 	}
@@ -169,7 +195,7 @@ func (p *relayCommand) subscribeTo(ctx context.Context, subscriber *notify.Subsc
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(p.followers, func(f *follower) bool { return f.hub != "" && f.topic == s.Topic }) {
+		if !slices.ContainsFunc(p.following(), func(f *follower) bool { return f.subscribes() && f.topic == s.Topic }) {
 			old = append(old, s.Topic)
 		}
 	}
@@ -178,8 +204,8 @@ func (p *relayCommand) subscribeTo(ctx context.Context, subscriber *notify.Subsc
 			return err
 		}
 	}
-	for _, f := range p.followers {
-		if f.hub == "" {
+	for _, f := range p.following() {
+		if !f.subscribes() {
 			continue
 		}
 		if err := subscriber.Subscribe(ctx, f.topic, f.hub); err != nil {

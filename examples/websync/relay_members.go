@@ -98,7 +98,7 @@ func (p *relayCommand) makeMerger(ctx context.Context) error {
 	}
 	p.merger = &merger{
 		catalog: p.store, log: p.logger(slog.LevelError), fail: func(err error) { p.Complain(err.Error()) },
-		changed: p.notify, known: p.members.keys, member: p.member,
+		changed: p.notify, again: make(chan struct{}, 1), known: p.members.keys, member: p.member,
 	}
 	return p.merger.ready(ctx)
 }
@@ -107,7 +107,7 @@ func (p *relayCommand) makeMerger(ctx context.Context) error {
 // that is no longer named has no settings.
 func (p *relayCommand) member(source string) (m union.Member, ok bool) {
 	url := p.members.url(source)
-	for _, f := range p.followers {
+	for _, f := range p.following() {
 		if f.target.URL == url {
 			return union.Member{Scope: f.scope, Rank: f.rank}, !f.quarantined
 		}

@@ -40,7 +40,7 @@ const notifyPath = "notify/"
 type settings struct {
 	*config
 	publications []*publication
-	followers    []*follower
+	sources      []followed
 }
 
 // A publication is an element of publish.
@@ -240,11 +240,11 @@ func (c *configuration) checkSources(s *settings) error {
 		return errors.New("nothing to harvest: name URLs, or a file with -config")
 	}
 	for i := range c.Sources {
-		f, err := c.follower(fmt.Sprintf("sources[%d].", i), &c.Sources[i], s)
+		f, err := c.followed(fmt.Sprintf("sources[%d].", i), &c.Sources[i], s)
 		if err != nil {
 			return err
 		}
-		for k, other := range s.followers {
+		for k, other := range s.sources {
 			if other.target.URL == f.target.URL {
 				return c.wrong(fmt.Sprintf("sources[%d].url", i), f.target.URL, "is sources[%d], too: each source once", k)
 			}
@@ -253,52 +253,54 @@ func (c *configuration) checkSources(s *settings) error {
 				return c.wrong(path, f.topic, "is that of sources[%d], too: a topic has one hub", k)
 			}
 		}
-		s.followers = append(s.followers, f)
+		s.sources = append(s.sources, f)
 	}
 	return nil
 }
 
-// follower returns what a source needs to be followed.
-func (c *configuration) follower(path string, src *configSource, s *settings) (_ *follower, err error) {
+// followed returns what is needed to follow a source.
+func (c *configuration) followed(path string, src *configSource, s *settings) (f followed, err error) {
 	protocol := cmp.Or(src.Protocol, cli.Auto)
 	switch {
 	case !slices.Contains(harvested, protocol):
-		return nil, c.wrong(path+"protocol", src.Protocol, "not one of %s", strings.Join(harvested, ", "))
+		return f, c.wrong(path+"protocol", src.Protocol, "not one of %s", strings.Join(harvested, ", "))
 	case src.URL == "":
-		return nil, fmt.Errorf("%s: must be there", c.name(path+"url"))
+		return f, fmt.Errorf("%s: must be there", c.name(path+"url"))
 	case src.Feed != "" && protocol != "eli":
-		return nil, c.wrong(path+"feed", src.Feed, "only for protocol eli")
+		return f, c.wrong(path+"feed", src.Feed, "only for protocol eli")
 	case src.Complete && protocol != "sitemap" && protocol != cli.Auto:
-		return nil, c.wrong(path+"complete", src.Complete, "only for sitemaps: what %s deletes, it states", protocol)
+		return f, c.wrong(path+"complete", src.Complete, "only for sitemaps: what %s deletes, it states", protocol)
 	}
 	for i, prefix := range src.Scope {
 		if err := union.CheckScope(prefix); err != nil {
-			return nil, c.wrong(fmt.Sprintf("%sscope[%d]", path, i), prefix,
+			return f, c.wrong(fmt.Sprintf("%sscope[%d]", path, i), prefix,
 				"not %q, nor what ids begin with, with the slash after the host", union.Everything)
 		}
 	}
-	f := &follower{payloads: src.Payloads, pings: src.Pings, scope: src.Scope, rank: src.Rank, quarantined: src.Quarantined}
+	f = followed{
+		stated: *src, payloads: src.Payloads, pings: src.Pings, scope: src.Scope, rank: src.Rank, quarantined: src.Quarantined,
+	}
 	if f.target, err = cli.ParseTarget(protocol, src.URL); err != nil {
-		return nil, c.wrong(path+"url", src.URL, "not a URL that begins with http:// or https://")
+		return f, c.wrong(path+"url", src.URL, "not a URL that begins with http:// or https://")
 	}
 	f.target.Feed, f.target.Complete = src.Feed, src.Complete
 	if src.Feed != "" {
 		if err := c.url(path+"feed", src.Feed); err != nil {
-			return nil, err
+			return f, err
 		}
 	}
 	if err := c.urls(path+"pings", src.Pings); err != nil {
-		return nil, err
+		return f, err
 	}
-	if err := c.subscription(path, src, f, s); err != nil {
-		return nil, err
+	if err := c.subscription(path, src, &f, s); err != nil {
+		return f, err
 	}
 	f.entry, err = c.entry(path, src)
 	return f, err
 }
 
 // subscription sets what f subscribes to.
-func (c *configuration) subscription(path string, src *configSource, f *follower, s *settings) error {
+func (c *configuration) subscription(path string, src *configSource, f *followed, s *settings) error {
 	switch {
 	case src.Hub == "" && src.Topic != "":
 		return c.wrong(path+"topic", src.Topic, "only with a hub")

@@ -176,7 +176,7 @@ func TestRelayReference(t *testing.T) {
 	s, err := parseRelay([]string{"-config", file})
 	require.NoError(t, err)
 	assert.Len(t, s.publications, 3)
-	assert.Len(t, s.followers, 3)
+	assert.Len(t, s.sources, 3)
 }
 
 // TestSettings: what is configured is what is done.
@@ -197,7 +197,7 @@ func TestSettings(t *testing.T) {
 	require.Len(t, s.publications, 2)
 	assert.Equal(t, "sitemap atom", s.publications[0].Protocol+" "+s.publications[1].Protocol)
 	var entries []schedule.Entry
-	for _, f := range s.followers {
+	for _, f := range s.sources {
 		entries = append(entries, f.entry)
 	}
 	stockholm, err := time.LoadLocation("Europe/Stockholm")
@@ -211,7 +211,7 @@ func TestSettings(t *testing.T) {
 		{Every: -1},
 		{},
 	}, entries)
-	assert.Equal(t, "http://a.example/", s.followers[0].target.URL)
-	assert.NotNil(t, s.followers[0].target.Sign)
-	assert.True(t, s.followers[2].target.Complete)
+	assert.Equal(t, "http://a.example/", s.sources[0].target.URL)
+	assert.NotNil(t, s.sources[0].target.Sign)
+	assert.True(t, s.sources[2].target.Complete)
 }
