@@ -36,6 +36,9 @@ type Refused struct {
 
 const maxRefused = 100 // that a RefusedError names
 
+// ErrBusy: another export is writing into the directory.
+var ErrBusy = errors.New("another export is writing")
+
 // Error names the first document.
 func (e *RefusedError) Error() string {
 	text := fmt.Sprintf("publish: %d documents have no file", e.Total)
@@ -69,9 +72,12 @@ func (e *RefusedError) Error() string {
 // After a crash a file is the old one or the new one. An existing file that has the
 // digest that its document states is not rewritten. WriteDir does not change any other
 // file in dir: such a file in place of a new document is an error. It does not follow
-// symbolic links. Its own files are in the directory .websync. Two exports into one
-// directory must not run at the same time. An export needs 25 bytes of memory for each
-// document.
+// symbolic links. Its own files are in the directory .websync. An export needs 25 bytes
+// of memory for each document.
+//
+// While another export writes into dir, WriteDir returns an error that wraps [ErrBusy]. An
+// export that was killed is no obstacle. On systems and file systems without file locks,
+// such as Windows, two exports into one directory must not run at the same time.
 //
 // If a document can't be written, the files of the export before stay as they are, beside
 // new bodies to which no list links yet. Lists, and files that replace others, are put in
@@ -93,7 +99,7 @@ func WriteDir(ctx context.Context, dir string, publishers ...websync.Publisher) 
 	}
 	t, err := openTree(dir)
 	if err != nil {
-		return Written{}, err
+		return Written{}, fmt.Errorf("publish: %w", err)
 	}
 	e := &export{tree: t, site: site}
 	for _, p := range publishers {
@@ -108,7 +114,7 @@ func WriteDir(ctx context.Context, dir string, publishers ...websync.Publisher) 
 	case e.refused.Total > 0:
 		err = &e.refused
 	}
-	return e.done, errors.Join(err, t.root.Close())
+	return e.done, errors.Join(err, t.close())
 }
 
 // A keeper is a Publisher that decides about files of earlier exports.
@@ -139,13 +145,10 @@ func (e *export) refuse(path, format string, args ...any) {
 func (e *export) run(ctx context.Context) error {
 	defer e.plan.lines.Close()
 	e.buf = bufio.NewWriterSize(nil, 64<<10)
-	if err := e.tree.mkdir(private, e.moveAside); err != nil {
-		return err
-	}
 	if err := e.tree.removeNew(); err != nil {
 		return err
 	}
-	if err := e.tree.mkdir(newDir, e.moveAside); err != nil {
+	if err := e.tree.mkdir(newDir, inTheWay); err != nil {
 		return err
 	}
 	// New files that are not in place may fill a disk. The next export removes those that
@@ -483,11 +486,15 @@ func (e *export) writeDocument(ctx context.Context, d planned, doc *websync.Docu
 	return nil
 }
 
+func inTheWay(name string) error {
+	return fmt.Errorf("%s is in the way: no export has written it", name)
+}
+
 // moveAside moves a file into the directory that takes its place. Between the two renames
 // neither exists.
 func (e *export) moveAside(name string) error {
 	if known := e.plan.find(name); known == nil || known.state&(old|kept) != old {
-		return fmt.Errorf("%s is in the way: no export has written it", name)
+		return inTheWay(name)
 	}
 	aside := path.Join(private, "aside")
 	if err := e.tree.rename(name, aside); err != nil {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/filelock"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -40,6 +42,16 @@ func files(t testing.TB, dir string) map[string]string {
 		return err
 	}))
 	return all
+}
+
+// privateFiles returns the names of the export's own files.
+func privateFiles(t testing.TB, dir string) (names []string) {
+	entries, err := os.ReadDir(filepath.Join(dir, private))
+	require.NoError(t, err)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
 }
 
 // files sets the documents of a site to these, each a text at its path. The last one
@@ -110,10 +122,7 @@ func TestWriteDir(t *testing.T) {
 	got, err = WriteDir(t.Context(), dir, s)
 	require.NoError(t, err)
 	assert.Equal(t, Written{Unchanged: 5}, got)
-	left, err := os.ReadDir(filepath.Join(dir, private))
-	require.NoError(t, err)
-	require.Len(t, left, 1)
-	assert.Equal(t, "manifest", left[0].Name())
+	assert.Equal(t, []string{"lock", "manifest"}, privateFiles(t, dir))
 
 	got, err = WriteDir(t.Context(), dir)
 	require.NoError(t, err)
@@ -342,18 +351,108 @@ func TestWriteDirFollowsNoLinks(t *testing.T) {
 	assert.Equal(t, map[string]string{"b": "outside"}, files(t, outside))
 }
 
-func TestWriteDirOfADamagedManifest(t *testing.T) {
-	for name, text := range map[string]string{
-		"empty": "", "another": "x\n", "cut": manifestHeader, "cut in a name": manifestHeader + "\na", "upwards": manifestHeader + "\n../x\n",
-		"absolute": manifestHeader + "\n/etc/x\n",
+// since matches the time in a lock file.
+var since = regexp.MustCompile("since .*Z$")
+
+// What stands in the way of an export is an error of one line, and nothing is deleted or
+// written because of it.
+func TestWriteDirOfADamagedDirectory(t *testing.T) {
+	manifest := func(text string) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, manifestFile), []byte(text), 0o600))
+		}
+	}
+	// instead puts something else in place of one of the export's own.
+	instead := func(name string, put func(name string) error) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			require.NoError(t, os.RemoveAll(filepath.Join(dir, name)))
+			require.NoError(t, put(filepath.Join(dir, name)))
+		}
+	}
+	file := func(name string) error { return os.WriteFile(name, []byte("foreign"), 0o600) }
+	link := func(name string) error { return os.Symlink("a", name) }
+	directory := func(name string) error { return os.MkdirAll(filepath.Join(name, "x"), 0o700) }
+	const damaged = "publish: .websync/manifest is damaged"
+	inTheWay := func(name string) string { return "publish: " + name + " is in the way: no export has written it" }
+	for name, test := range map[string]struct {
+		damage func(t *testing.T, dir string)
+		want   string
+	}{
+		"an empty manifest":               {manifest(""), damaged},
+		"another manifest":                {manifest("x\n"), damaged},
+		"a manifest cut in its header":    {manifest(manifestHeader), damaged},
+		"a manifest cut in a name":        {manifest(manifestHeader + "\na"), damaged},
+		"a manifest cut before a newline": {manifest(manifestHeader + "\na\nb"), damaged},
+		"a name that leads upwards":       {manifest(manifestHeader + "\n../x\n"), damaged},
+		"an absolute name":                {manifest(manifestHeader + "\n/etc/x\n"), damaged},
+		"the name of the manifest":        {manifest(manifestHeader + "\n.WebSync/manifest\n"), damaged},
+		"a second name of a file":         {manifest(manifestHeader + "\n./a\n"), damaged},
+		"a manifest of noise":             {manifest(strings.Repeat("\xff\x00", 1<<20)), damaged},
+		"noise after the header":          {manifest(manifestHeader + "\n" + strings.Repeat("x", 1<<20)), damaged},
+		"a newer manifest": {
+			manifest("websync export 2\na\n"),
+			`publish: .websync/manifest is of another version, "websync export 2": this one writes "websync export 1"`,
+		},
+		"a directory for the manifest": {instead(manifestFile, directory), inTheWay(manifestFile)},
+		"a link for the manifest":      {instead(manifestFile, link), inTheWay(manifestFile)},
+		"a directory for the lock":     {instead(lockFile, directory), inTheWay(lockFile)},
+		"a link for the lock":          {instead(lockFile, link), inTheWay(lockFile)},
+		"a file for the new files":     {instead(newDir, file), inTheWay(newDir)},
+		"a link for the new files":     {instead(newDir, link), "publish: .websync/new is not a directory"},
+		"a file for .websync":          {instead(private, file), inTheWay(private)},
+		"a link for .websync": {instead(private, func(name string) error {
+			elsewhere := t.TempDir()
+			return errors.Join(file(filepath.Join(elsewhere, "manifest")), os.Symlink(elsewhere, name))
+		}), "publish: .websync is not a directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			require.NoError(t, os.Mkdir(filepath.Join(dir, private), 0o700))
-			require.NoError(t, os.WriteFile(filepath.Join(dir, manifestFile), []byte(text), 0o600))
-			_, err := WriteDir(t.Context(), dir, Text("/a", "a"))
-			require.EqualError(t, err, "publish: .websync/manifest is damaged")
+			_, err := WriteDir(t.Context(), dir, Text("/a", "a"), Text("/b", "b"))
+			require.NoError(t, err)
+			test.damage(t, dir)
+			all := func() (all []string) {
+				require.NoError(t, filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
+					text, _ := os.ReadFile(name)
+					all = append(all, name+"\x00"+since.ReplaceAllString(string(text), ""))
+					return err
+				}))
+				return all
+			}
+			before := all()
+			_, err = WriteDir(t.Context(), dir, Text("/a", "new"))
+			require.EqualError(t, err, test.want)
+			assert.Equal(t, before, all())
 		})
+	}
+}
+
+func TestWriteDirBelowAFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	for _, dir := range []string{file, filepath.Join(file, "below")} {
+		_, err := WriteDir(t.Context(), dir, Text("/a", "a"))
+		require.ErrorContains(t, err, "publish: ")
+		assert.NotContains(t, err.Error(), "\n")
+	}
+}
+
+// Of several exports into one directory one writes, and the others say which one.
+func TestWriteDirAtOnce(t *testing.T) {
+	if !filelock.Supported {
+		t.Skip("no file locks on this system")
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	s := newSite()
+	s.set("/a", func() (*websync.Document, error) {
+		_, err := WriteDir(t.Context(), dir, Text("/b", "b"))
+		assert.ErrorIs(t, err, ErrBusy)
+		assert.ErrorContains(t, err, fmt.Sprintf(`publish: %s: another export is writing: "process %d on `, dir, os.Getpid()))
+		return Text("/a", "a").Document(t.Context(), "/a")
+	})
+	for range 2 { // the lock ends with the export
+		_, err := WriteDir(t.Context(), dir, s)
+		require.NoError(t, err)
+		assert.Equal(t, map[string]string{"a": "a"}, files(t, dir))
 	}
 }
 
@@ -442,10 +541,7 @@ func TestWriteDirLeavesNoNewFiles(t *testing.T) {
 			dir := t.TempDir()
 			_, err := WriteDir(ctx, dir, s)
 			require.Error(t, err)
-			left, err := os.ReadDir(filepath.Join(dir, private))
-			require.NoError(t, err)
-			require.Len(t, left, 1)
-			assert.Equal(t, "manifest", left[0].Name())
+			assert.Equal(t, []string{"lock", "manifest"}, privateFiles(t, dir))
 		})
 	}
 }
@@ -502,7 +598,7 @@ func TestAnExportThatFailsLeavesTheOneBefore(t *testing.T) {
 func crash(t testing.TB, dir string, n int, publishers ...websync.Publisher) (crashed bool) {
 	tree, err := openTree(dir)
 	require.NoError(t, err)
-	defer tree.root.Close()
+	defer tree.close()
 	killed := errors.New("killed")
 	tree.step = func(string, string) error {
 		if n--; n < 0 {
@@ -706,7 +802,7 @@ func TestPlanOfManyDocuments(t *testing.T) {
 	base := most
 	tree, err := openTree(dir)
 	require.NoError(t, err)
-	defer tree.root.Close()
+	defer tree.close()
 	require.NoError(t, tree.mkdir(newDir, nil))
 	for range 2 { // the second time, all names are in the manifest
 		e := &export{tree: tree, site: numbered(n)}

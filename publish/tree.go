@@ -13,8 +13,10 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/filelock"
 	"github.com/websync-go/websync/internal/spool"
 )
 
@@ -25,12 +27,14 @@ type tree struct {
 	step     func(op, name string) error // for tests: called before anything is changed
 	made     string                      // the directory that mkdir made or found last
 	unsynced []*os.File                  // new files that are complete, but not yet flushed to disk
+	lock     *os.File
 }
 
 // batchSize is how many new files are flushed to disk at the same time, which takes
 // hardly longer than flushing one.
 const batchSize = 64
 
+// openTree makes the directory if it does not exist, and locks it until close.
 func openTree(dir string) (*tree, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
@@ -39,7 +43,56 @@ func openTree(dir string) (*tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &tree{root: root, step: func(string, string) error { return nil }}, nil
+	t := &tree{root: root, step: func(string, string) error { return nil }}
+	if err = t.mkdir(private, inTheWay); err == nil {
+		err = t.takeLock()
+	}
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	return t, nil
+}
+
+// close releases the lock.
+func (t *tree) close() error { return errors.Join(t.lock.Close(), t.root.Close()) }
+
+// lockFile is locked while an export runs. It names the export that locked it last.
+const lockFile = private + "/lock"
+
+func (t *tree) takeLock() error {
+	if _, err := t.lstatOwn(lockFile); err != nil {
+		return err
+	}
+	f, err := t.root.OpenFile(lockFile, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return err
+	}
+	if locked, err := filelock.Try(f); err == nil && !locked {
+		defer f.Close()
+		holder := make([]byte, 200)
+		n, _ := f.ReadAt(holder, 0)
+		return fmt.Errorf("%s: %w: %q", t.root.Name(), ErrBusy, holder[:n])
+	}
+	host, _ := os.Hostname()
+	holder := fmt.Sprintf("process %d on %s since %s", os.Getpid(), host, time.Now().UTC().Format(time.RFC3339))
+	if err = f.Truncate(0); err == nil {
+		_, err = f.WriteString(holder)
+	}
+	if err != nil {
+		return errors.Join(err, f.Close())
+	}
+	t.lock = f
+	return nil
+}
+
+// lstatOwn returns nil if there is nothing under the name of a file of the export's own,
+// and an error if that is not a regular file.
+func (t *tree) lstatOwn(name string) (fs.FileInfo, error) {
+	info, err := t.lstat(name)
+	if err == nil && info != nil && !info.Mode().IsRegular() {
+		err = inTheWay(name)
+	}
+	return info, err
 }
 
 // lstat returns nil if there is nothing under the name.
@@ -132,7 +185,8 @@ func (t *tree) mkdir(dir string, inTheWay func(name string) error) error {
 		if err := t.step("mkdir", dir); err != nil {
 			return err
 		}
-		if err := t.root.Mkdir(dir, 0o755); err != nil {
+		// another export that begins may have made the same
+		if err := t.root.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 		if err := t.syncDir(path.Dir(dir)); err != nil {
@@ -203,6 +257,9 @@ func (t *tree) newWriter(f newFile) (*fileWriter, error) {
 
 // removeNew removes the new files that were not put in place.
 func (t *tree) removeNew() error {
+	if info, err := t.lstat(newDir); err != nil || info == nil || !info.IsDir() {
+		return err
+	}
 	if err := t.step("remove", newDir); err != nil {
 		return err
 	}
@@ -287,36 +344,43 @@ func (w *fileWriter) close() {
 }
 
 // The manifest lists the files that exports have written, or were about to write.
-// WriteDir never replaces or removes a file that is not in it.
+// WriteDir never replaces or removes a file that is not in it. The header ends in the
+// version of the format.
 const (
 	manifestFile   = private + "/manifest"
-	manifestHeader = "websync export 1"
+	manifestTitle  = "websync export "
+	manifestHeader = manifestTitle + "1"
 )
 
 // readManifest yields the names in the manifest; none if there is none.
 func (t *tree) readManifest() iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		f, err := t.open(manifestFile)
-		if f == nil {
-			if err != nil {
-				yield("", err)
-			}
+		info, err := t.lstatOwn(manifestFile)
+		if info == nil && err == nil {
+			return
+		}
+		var f *os.File
+		if err == nil {
+			f, err = t.root.Open(manifestFile)
+		}
+		if err != nil {
+			yield("", err)
 			return
 		}
 		defer f.Close()
 		r := bufio.NewReaderSize(f, 64<<10)
 		for header := true; ; header = false {
-			line, err := r.ReadString('\n')
-			if err == io.EOF && line == "" && !header {
+			text, err := r.ReadSlice('\n')
+			if err == io.EOF && len(text) == 0 && !header {
 				return
 			}
-			line, whole := strings.CutSuffix(line, "\n")
-			switch {
-			case err != nil && err != io.EOF:
-			case !whole || header && line != manifestHeader || !header && !filepath.IsLocal(line):
+			line, whole := strings.CutSuffix(string(text), "\n")
+			switch newer := header && strings.HasPrefix(line, manifestTitle); {
+			case err != nil && err != io.EOF && err != bufio.ErrBufferFull:
+			case whole && newer && line != manifestHeader:
+				err = fmt.Errorf("%s is of another version, %.50q: this one writes %q", manifestFile, line, manifestHeader)
+			case !whole || header && line != manifestHeader || !header && !isExported(line):
 				err = errors.New(manifestFile + " is damaged")
-			default:
-				err = nil
 			}
 			if header && err == nil {
 				continue
@@ -326,6 +390,12 @@ func (t *tree) readManifest() iter.Seq2[string, error] {
 			}
 		}
 	}
+}
+
+// isExported reports whether an export can have written a file with this name.
+func isExported(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return filepath.IsLocal(name) && path.Clean(name) == name && !strings.EqualFold(first, private)
 }
 
 // under reports whether name lies below dir.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/spool"
 )
 
 var _ harvest.Blobs = (*Store)(nil)
@@ -36,6 +37,15 @@ func makeDir(dir string) error {
 		return err
 	}
 	return syncDir(filepath.Dir(dir))
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return spool.SyncDir(d)
 }
 
 // CreateBlob implements [harvest.Blobs]. The file has its final name from the start, and

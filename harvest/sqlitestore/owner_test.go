@@ -12,6 +12,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/filelock"
 	"github.com/websync-go/websync/internal/fill"
 )
 
@@ -25,7 +26,7 @@ func reopen(t *testing.T, file string) *Catalog {
 
 func needLocks(t *testing.T) {
 	t.Helper()
-	if !canLock {
+	if !filelock.Supported {
 		t.Skip("no file locks on this system")
 	}
 }
@@ -39,7 +40,7 @@ func TestOwnerFileOfTheDead(t *testing.T) {
 	require.NoError(t, os.WriteFile(left, nil, 0o600))
 	f, err := os.Open(left)
 	require.NoError(t, err)
-	locked, err := tryLock(f)
+	locked, err := filelock.Try(f)
 	require.NoError(t, err)
 	require.True(t, locked)
 	assert.False(t, s.db.Dead(""), "an empty name")
