@@ -47,6 +47,9 @@ type Handler struct {
 	Hosts []string
 	// Title is the heading of the page. If empty, it is "Harvest status".
 	Title string
+	// Metrics, if set, writes more metrics after those of /metrics, in the text format of
+	// Prometheus: those of a process, for example, which an exporter collects.
+	Metrics func(io.Writer) error
 	// MaxAge is how long an answer is used again. If zero, it is 5 seconds; if negative,
 	// each answer is made anew.
 	MaxAge time.Duration
@@ -55,8 +58,7 @@ type Handler struct {
 
 	mu   sync.Mutex // held while the answers are made
 	made time.Time
-	page answer
-	json answer
+	all  map[string]answer // by path
 }
 
 // An answer is what is served at one path.
@@ -73,9 +75,10 @@ func newAnswer(mediaType string, body []byte) answer {
 // contentPolicy lets a page load nothing.
 const contentPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-// ServeHTTP answers GET and HEAD for the paths "/" and "/status.json", and for "/healthz",
-// in one line: 200 while the Store can be read and runs can be noted, or else 503. Sources
-// that fail do not count there.
+// ServeHTTP answers GET and HEAD for the paths "/" and "/status.json"; for "/metrics", with
+// the state of each source in the text format of Prometheus; and for "/healthz", in one
+// line: 200 while the Store can be read and runs can be noted, or else 503. Sources that
+// fail do not count there.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -86,8 +89,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !h.knows(r.Host):
 		http.Error(w, "The page is not known by this name.", http.StatusMisdirectedRequest)
 		return
-	case r.URL.Path != "/" && r.URL.Path != "/status.json" && r.URL.Path != "/healthz":
-		http.Error(w, "The page is at /, and as JSON at /status.json.", http.StatusNotFound)
+	case !slices.Contains([]string{"/", "/status.json", "/metrics", "/healthz"}, r.URL.Path):
+		http.Error(w, "The page is at /, as JSON at /status.json, and as metrics at /metrics.", http.StatusNotFound)
 		return
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		header.Set("Allow", "GET, HEAD")
@@ -98,7 +101,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.serveHealth(w, r)
 		return
 	}
-	page, twin, err := h.answers(r.Context())
+	all, err := h.answers(r.Context())
 	if err != nil {
 		if h.Log != nil {
 			h.Log.Error("status page", "err", err)
@@ -106,9 +109,12 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The store can't be read now.", http.StatusServiceUnavailable)
 		return
 	}
-	a := page
-	if r.URL.Path != "/" {
-		a = twin
+	a := all[r.URL.Path]
+	if r.URL.Path == "/metrics" && h.Metrics != nil {
+		if a, err = h.withMetrics(a); err != nil {
+			http.Error(w, "The metrics can't be collected now.", http.StatusInternalServerError)
+			return
+		}
 	}
 	header.Set("ETag", a.etag)
 	if matches(r.Header.Values("If-None-Match"), a.etag) {
@@ -159,8 +165,16 @@ func matches(values []string, etag string) bool {
 	return false
 }
 
-// answers returns the page and its twin, which are of the same moment.
-func (h *Handler) answers(ctx context.Context) (page, twin answer, err error) {
+// withMetrics returns metrics with those of Handler.Metrics.
+func (h *Handler) withMetrics(a answer) (answer, error) {
+	more := new(bytes.Buffer)
+	more.Write(a.body)
+	err := h.Metrics(more)
+	return newAnswer(a.mediaType, more.Bytes()), err
+}
+
+// answers returns what is served at each path, all of the same moment.
+func (h *Handler) answers(ctx context.Context) (map[string]answer, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	age := h.MaxAge
@@ -168,21 +182,24 @@ func (h *Handler) answers(ctx context.Context) (page, twin answer, err error) {
 		age = 5 * time.Second
 	}
 	if since := time.Since(h.made); !h.made.IsZero() && since >= 0 && since < age {
-		return h.page, h.json, nil
+		return h.all, nil
 	}
 	s, err := h.Status(ctx)
 	if err != nil {
-		return page, twin, err
+		return nil, err
 	}
 	var html bytes.Buffer
 	if err := statusTemplate.Execute(&html, newView(s)); err != nil {
-		return page, twin, fmt.Errorf("status: %w", err)
+		return nil, fmt.Errorf("status: %w", err)
 	}
 	data, err := json.MarshalIndent(s, "", "\t")
 	if err != nil {
-		return page, twin, fmt.Errorf("status: %w", err)
+		return nil, fmt.Errorf("status: %w", err)
 	}
-	h.page, h.json = newAnswer("text/html; charset=utf-8", html.Bytes()), newAnswer("application/json", append(data, '\n'))
-	h.made = time.Now()
-	return h.page, h.json, nil
+	h.made, h.all = time.Now(), map[string]answer{
+		"/":            newAnswer("text/html; charset=utf-8", html.Bytes()),
+		"/status.json": newAnswer("application/json", append(data, '\n')),
+		"/metrics":     newAnswer(metricsType, s.metrics(h.Recorder.failure() == nil)),
+	}
+	return h.all, nil
 }

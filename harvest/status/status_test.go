@@ -55,6 +55,7 @@ func TestGolden(t *testing.T) {
 		require.True(t, ok)
 		testkit.Golden(t, "testdata/five.html", []byte(html))
 		testkit.Golden(t, "testdata/five.json", s.get("/status.json").Body.Bytes())
+		testkit.Golden(t, "testdata/five.metrics", s.get("/metrics").Body.Bytes())
 	})
 }
 
@@ -257,12 +258,47 @@ func (s *story) hostile() {
 	}
 }
 
+// checkedMetrics returns the metrics, each of which must be there once and in one line.
+func checkedMetrics(t *testing.T, s *story) string {
+	text := s.get("/metrics").Body.String()
+	line := regexp.MustCompile(`^(# (HELP|TYPE) \w+ .+|\w+(\{(\w+="([^"\\\n]|\\[\\"n])*",?)+\})? -?\d+)$`)
+	seen := map[string]bool{}
+	for l := range strings.Lines(text) {
+		l = strings.TrimSuffix(l, "\n")
+		assert.Regexp(t, line, l)
+		name := l[:max(0, strings.LastIndex(l, " "))]
+		assert.False(t, seen[name], l)
+		seen[name] = !strings.HasPrefix(l, "#")
+	}
+	return text
+}
+
+// TestMetricsOfAProcess: what Handler.Metrics writes is served, too, and what it cannot
+// write is an error.
+func TestMetricsOfAProcess(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		s.tell()
+		plain := s.get("/metrics").Body.String()
+		s.handler.Metrics = func(w io.Writer) error {
+			_, err := io.WriteString(w, "mine 1\n")
+			return err
+		}
+		assert.Equal(t, plain+"mine 1\n", s.get("/metrics").Body.String())
+		assert.NotContains(t, s.html(), "mine 1")
+		s.handler.Metrics = func(io.Writer) error { return errors.New("on purpose") }
+		w := httptest.NewRecorder()
+		s.handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/metrics", nil))
+		assert.Equal(t, http.StatusInternalServerError, w.Code)
+	})
+}
+
 func TestHostileTexts(t *testing.T) {
 	bubble(t, func(t *testing.T, s *story) {
 		s.hostile()
 		assert.Len(t, s.status().Sources, len(hostile), "also one whose key is not UTF-8 is one source")
 		s.handler.Title = hostile[0]
 		html, twin := s.html(), s.get("/status.json").Body.String()
+		twin += checkedMetrics(t, s)
 		for _, markup := range []string{"<script", "<img", "onerror=alert(1)>", "javascript:alert(1)\"", "\x1b", "\u202e", "\x00", "\xff"} {
 			assert.NotContains(t, html, markup)
 		}
@@ -332,7 +368,7 @@ func TestMethodsAndPaths(t *testing.T) {
 			method, path string
 			code         int
 		}{
-			{"GET", "/", 200}, {"HEAD", "/", 200}, {"GET", "/status.json", 200}, {"HEAD", "/status.json", 200},
+			{"GET", "/", 200}, {"HEAD", "/", 200}, {"GET", "/status.json", 200}, {"HEAD", "/status.json", 200}, {"GET", "/metrics", 200}, {"HEAD", "/metrics", 200},
 			{"POST", "/", 405}, {"PUT", "/", 405}, {"DELETE", "/status.json", 405}, {"OPTIONS", "/", 405}, {"GET", "/x", 404}, {"GET", "//", 404},
 		} {
 			w := httptest.NewRecorder()
