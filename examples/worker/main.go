@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"sync"
@@ -38,6 +39,7 @@ type program struct {
 	store    *harvest.Catalog
 	opener   *cli.Opener
 	recorder *status.Recorder
+	metrics  func(io.Writer) error
 	log      *slog.Logger
 }
 
@@ -66,12 +68,20 @@ func (p *program) run(ctx context.Context, args []string) int {
 func (p *program) work(ctx context.Context) error {
 	client := p.Client(p.store, p.targets)
 	p.recorder = &status.Recorder{State: p.store, Log: p.log}
-	client.OnAttempt = p.recorder.Request
+	telemetry, metrics, err := newTelemetry()
+	if err != nil {
+		return err
+	}
+	p.metrics = metrics
+	client.OnAttempt = func(ctx context.Context, a harvest.AttemptInfo) {
+		p.recorder.Request(ctx, a)
+		telemetry.Request(ctx, a)
+	}
 	defer client.CloseIdleConnections()
 	p.opener = &cli.Opener{Fetcher: client, State: p.store, Rate: p.Rate, Announce: p.Complain}
 	worker := &riverjobs.Worker{
 		Harvester: &harvest.Harvester{
-			Catalog: p.store, Fetcher: client, Hooks: p.recorder.Hooks(),
+			Catalog: p.store, Fetcher: client, Hooks: harvest.JoinHooks(p.recorder.Hooks(), telemetry.Hooks()),
 			Log: slog.New(slog.NewTextHandler(p.Err, &slog.HandlerOptions{Level: slog.LevelError})), // Ended reports the runs
 		},
 		Registry:    p.registry(),
@@ -80,7 +90,10 @@ func (p *program) work(ctx context.Context) error {
 		Concurrency: p.concurrency,
 		Ended:       p.ended,
 	}
-	config := &river.Config{Logger: p.log, Schema: queueSchema, JobTimeout: p.slice}
+	config := &river.Config{
+		Logger: p.log, Schema: queueSchema, JobTimeout: p.slice,
+		PollOnly: true, // a pool between it and the server may lose notifications
+	}
 	if err := worker.Configure(config); err != nil {
 		return err
 	}
@@ -130,7 +143,8 @@ func (p *program) serveStatus(ctx context.Context) error {
 	}
 	p.Complain("status page at " + url)
 	page := &status.Handler{
-		Catalog: p.store, Recorder: p.recorder, Hosts: cli.StatusHosts(p.status), Title: "Workers", Log: p.log,
+		Catalog: p.store, Recorder: p.recorder, Metrics: p.metrics,
+		Hosts: cli.StatusHosts(p.status), Title: "Workers", Log: p.log,
 	}
 	return cli.Serve(ctx, listener, page)
 }

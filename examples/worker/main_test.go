@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -48,7 +50,11 @@ func (o *output) String() string {
 // TestTwoWorkers: two workers that start at the same time make the tables and bring a
 // sitemap and a feed in step, again and again, and stop. A URL that can't be read yet
 // keeps nothing waiting.
-func TestTwoWorkers(t *testing.T) {
+func TestTwoWorkers(t *testing.T) { testTwoWorkers(t, 3, func(dsn string) string { return dsn }) }
+
+// testTwoWorkers is TestTwoWorkers with a database that is reached through something. The
+// workers work until the sitemap has been harvested as often as times.
+func testTwoWorkers(t *testing.T, times int, through func(dsn string) string) {
 	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/sitemap.xml":
@@ -66,7 +72,8 @@ func TestTwoWorkers(t *testing.T) {
 	pgtest.Server(t)
 	dsn, drop, err := pgtest.NewDatabase()
 	require.NoError(t, err)
-	defer func() { assert.NoError(t, drop()) }()
+	t.Cleanup(func() { assert.NoError(t, drop()) })
+	dsn = through(dsn)
 	ctx, stop := context.WithCancel(t.Context())
 	var workers sync.WaitGroup
 	outs := [2]*output{{lines: make(chan string, 100)}, {lines: make(chan string, 100)}}
@@ -83,7 +90,7 @@ func TestTwoWorkers(t *testing.T) {
 	for {
 		head, err := store.Head(t.Context())
 		require.NoError(t, err)
-		if all := outs[0].String() + outs[1].String(); head.Last == 2 && strings.Count(all, "/sitemap.xml: ") > 2 && strings.Contains(all, "connection refused") {
+		if all := outs[0].String() + outs[1].String(); head.Last == 2 && strings.Count(all, "/sitemap.xml: ") >= times && strings.Contains(all, "connection refused") {
 			assert.Equal(t, map[string]int64{site.URL + "/sitemap.xml": 1, site.URL + "/feed.atom": 1}, head.Live)
 			break
 		}
@@ -108,6 +115,16 @@ func TestTwoWorkers(t *testing.T) {
 	assert.NoError(t, page.Body.Close())
 	assert.Contains(t, string(shown), site.URL+"/feed.atom")
 	assert.Contains(t, string(shown), "http://127.0.0.1:1/")
+	require.Eventually(t, func() bool {
+		metrics, err := http.Get(url + "metrics")
+		require.NoError(t, err)
+		defer metrics.Body.Close()
+		parser := expfmt.NewTextParser(model.LegacyValidation)
+		families, err := parser.TextToMetricFamilies(metrics.Body)
+		require.NoError(t, err)
+		require.Contains(t, families, "websync_source_in_step", "of all processes")
+		return families["http_client_request_duration_seconds"] != nil // of this one
+	}, time.Minute, 10*time.Millisecond)
 	stop()
 	workers.Wait()
 	all := outs[0].String() + outs[1].String()

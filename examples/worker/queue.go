@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
@@ -15,9 +16,17 @@ const queueSchema = "websync_river"
 
 // openQueue connects to the database, and makes the queue's tables if they are not there.
 func openQueue(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
-	pool, err := pgxpool.New(ctx, dsn)
+	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, errors.New("queue: the connection string can't be parsed") // without the password in it
+	}
+	// A pool between the processes and the server, such as PgBouncer in its transaction
+	// mode, may give each transaction another connection: without prepared statements, and
+	// without locks that a transaction leaves.
+	config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	pool, err := pgxpool.NewWithConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("queue: %w", err)
 	}
 	if err := makeQueue(ctx, pool); err != nil {
 		pool.Close()
@@ -28,12 +37,11 @@ func openQueue(ctx context.Context, dsn string) (*pgxpool.Pool, error) {
 
 // makeQueue makes the tables, one machine at a time.
 func makeQueue(ctx context.Context, pool *pgxpool.Pool) error {
-	return pool.AcquireFunc(ctx, func(c *pgxpool.Conn) error {
-		if _, err := c.Exec(ctx, "SELECT pg_advisory_lock(hashtext($1))", queueSchema); err != nil {
+	return pgx.BeginFunc(ctx, pool, func(lock pgx.Tx) error {
+		if _, err := lock.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtext($1))", queueSchema); err != nil {
 			return err
 		}
-		defer c.Conn().Close(context.WithoutCancel(ctx)) // which ends the lock
-		if _, err := c.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+queueSchema); err != nil {
+		if _, err := pool.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+queueSchema); err != nil {
 			return err
 		}
 		migrator, err := rivermigrate.New(riverpgxv5.New(pool), &rivermigrate.Config{Schema: queueSchema})
