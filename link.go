@@ -27,6 +27,15 @@ type Link struct {
 	Attrs    []Attr // attributes of other namespaces, e.g. dct:isFormatOf, verbatim
 }
 
+// Size returns about how many bytes the link takes: those of its texts, and 128.
+func (l *Link) Size() int {
+	n := 128 + len(l.Rel) + len(l.Href) + len(l.Type) + len(l.Lang) + len(l.Title) + len(l.Encoding)
+	for i := range l.Attrs {
+		n += len(l.Attrs[i].Space) + len(l.Attrs[i].Local) + len(l.Attrs[i].Value)
+	}
+	return n
+}
+
 // StatedLength returns the length in bytes and reports whether it is stated.
 func (l Link) StatedLength() (int64, bool) {
 	switch {

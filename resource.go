@@ -32,6 +32,26 @@ type Resource struct {
 	Elements []Element
 }
 
+// Size returns about how many bytes the description takes: those of its texts, and 128
+// for each link.
+func (r *Resource) Size() int {
+	n := len(r.ID) + len(r.Title) + len(r.Summary) + len(r.Lang) + sizeOf(r.Authors) + r.Content.Size() + r.Origin.Size()
+	for i := range r.Links {
+		n += r.Links[i].Size()
+	}
+	for i := range r.Elements {
+		n += len(r.Elements[i].XML)
+	}
+	return n
+}
+
+func sizeOf(authors []Person) (n int) {
+	for i := range authors {
+		n += len(authors[i].Name) + len(authors[i].Email) + len(authors[i].URI)
+	}
+	return n
+}
+
 // Link returns the first of r.Links with the relation rel.
 func (r *Resource) Link(rel string) (Link, bool) {
 	for _, l := range r.Links {
@@ -61,4 +81,12 @@ type Origin struct {
 	Updated Datetime
 	Authors []Person
 	Self    string // URL of the feed itself
+}
+
+// Size returns how many bytes its texts take; 0 if o is nil.
+func (o *Origin) Size() int {
+	if o == nil {
+		return 0
+	}
+	return len(o.ID) + len(o.Title) + len(o.Self) + sizeOf(o.Authors)
 }

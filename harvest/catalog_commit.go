@@ -39,7 +39,7 @@ func (s *Catalog) commit(ctx context.Context, c *claim, b *batch) ([]string, err
 		err := done.run(c)
 		ran = err == nil
 		return err
-	}, newKey(claimKey).text(c.Name), newKey(sourceKey).text(b.Source))
+	}, newKey(claimKey).text(c.Name), newKey(sourceKey).text(b.Source), usageKeyOf(b.Source))
 	for _, bw := range b.Bodies {
 		w := bw.(*bodyWriter)
 		w.afterCommit(err == nil, err == nil && done.used[w], ran)
@@ -102,6 +102,8 @@ type commit struct {
 
 	claim     heldClaim
 	source    source
+	counting  bool // what the source holds
+	usage     usage
 	olds      []old  // of Puts, then of Touches
 	greatest  string // id of a change
 	conflicts []string
@@ -154,6 +156,10 @@ func (c *commit) inSource() error {
 		return err
 	}
 	before := c.source
+	var err error
+	if c.counting, err = c.get(usageKeyOf(c.batch.Source), &c.usage); err != nil {
+		return err
+	}
 	if c.source.n == 0 {
 		if err := c.newSource(); err != nil {
 			return err
@@ -161,6 +167,12 @@ func (c *commit) inSource() error {
 	}
 	for _, step := range [...]func() error{c.read, c.bindBodies, c.puts, c.touches, c.setBlocks, c.tasks, c.checkpoint} {
 		if err := step(); err != nil {
+			return err
+		}
+	}
+	if c.counting && len(c.batch.Puts) > 0 {
+		c.usage.enter(c.now, len(c.batch.Puts))
+		if err := c.put(usageKeyOf(c.batch.Source), &c.usage); err != nil {
 			return err
 		}
 	}
@@ -218,7 +230,7 @@ func (c *commit) prefetchChanges() error {
 		if k[0] != recordKey || decodeRecord(v.data, id, &rec) != nil {
 			return // read reports the error
 		}
-		if needsItem(&rec, touched[id]) {
+		if c.needsItem(&rec, touched[id]) {
 			addEntry(k, v, add)
 		}
 		if block := blockOf(rec.Born); rec.Born != 0 && !blocks[block] {
@@ -229,8 +241,8 @@ func (c *commit) prefetchChanges() error {
 }
 
 // needsItem reports whether a change needs the item of the record that it replaces: to
-// count its bodies, or to compare it.
-func needsItem(rec *record, isTouch bool) bool { return rec.keyed || isTouch }
+// count its bodies or what it takes, or to compare it.
+func (c *commit) needsItem(rec *record, isTouch bool) bool { return rec.keyed || isTouch || c.counting }
 
 // read looks up the records that the changes would replace.
 func (c *commit) read() error {
@@ -281,7 +293,7 @@ func (c *commit) old(k key, id string, isTouch bool) (was old, err error) {
 		return was, err
 	}
 	was = old{known: true, kind: rec.Kind, seq: v.seq, prior: v.prior, born: rec.Born, touched: rec.own != nil}
-	if needsItem(&rec, isTouch) {
+	if c.needsItem(&rec, isTouch) {
 		was.item = new(websync.Item)
 		err = c.itemOf(&v, &rec, was.item)
 	}
@@ -308,6 +320,7 @@ func (c *commit) puts() error {
 		item := c.batch.Puts[i].Record.Item
 		seq := c.number(&item, was)
 		rec.Born = item.Born
+		c.count(was, rec, &item)
 		if err := c.setEntry(c.head.generation, seq, c.source.n, &item); err != nil {
 			return err
 		}
@@ -319,6 +332,19 @@ func (c *commit) puts() error {
 		}
 	}
 	return nil
+}
+
+// count counts what a put takes, and no longer what it replaces.
+func (c *commit) count(was *old, rec *record, item *websync.Item) {
+	if !c.counting || !c.usage.counts(rec.ID) {
+		return
+	}
+	if was.live() {
+		c.usage.add(-1, was.item)
+	}
+	if rec.Live() {
+		c.usage.add(1, item)
+	}
 }
 
 // setRecord writes the record that replaces was, with its numbers in the newest

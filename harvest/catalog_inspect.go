@@ -26,7 +26,7 @@ func (s *Catalog) Inspect(ctx context.Context) (faults []string, err error) {
 		if err != nil {
 			return err
 		}
-		for _, check := range [...]func(){in.kinds, in.records, in.sources, in.log, in.tasks, in.bodies} {
+		for _, check := range [...]func(){in.kinds, in.records, in.sources, in.usages, in.log, in.tasks, in.bodies} {
 			check()
 		}
 		faults = in.faults
@@ -82,7 +82,7 @@ func (in *inspection) has(k key) bool {
 
 func (in *inspection) kinds() {
 	for kind := range in.keys {
-		if !bytes.ContainsRune([]byte("hgsnprblktqBDFXPCZcS"), rune(kind)) {
+		if !bytes.ContainsRune([]byte("hgsnprblktqBDFXPCZcSu"), rune(kind)) {
 			in.fault("a key of kind %q", kind)
 		}
 	}
@@ -212,6 +212,31 @@ func (in *inspection) sources() {
 	}
 	for n := range in.all {
 		in.fault("records of the unknown source %d", n)
+	}
+}
+
+// usages checks what sources are counted to hold.
+func (in *inspection) usages() {
+	for _, p := range in.keys[usageKey] {
+		var u usage
+		in.must(u.parse(p.value), "usage of %q", p.key[1:])
+		src, _, err := in.source(string(p.key[1:]))
+		in.must(err, "source %q", p.key[1:])
+		counted := usage{day: u.day, entries: u.entries, all: u.all, counted: u.counted}
+		for _, rp := range in.keys[recordKey] {
+			id := string(rp.key[5:])
+			if binary.BigEndian.Uint32(rp.key[1:]) != src.n || !u.counts(id) {
+				continue
+			}
+			v, err := in.stored(rp.key)
+			in.must(err, "record %q", id)
+			if item, err := in.item(&v, "", id); err == nil && item.Kind != websync.Deleted {
+				counted.add(1, &item)
+			}
+		}
+		if u != counted {
+			in.fault("source %q holds %+v, counted %+v", p.key[1:], counted, u)
+		}
 	}
 }
 

@@ -39,6 +39,7 @@ import (
 //	C blob chunk a chunk of it
 //	Z time sum   1, for a body that no record has named since then
 //	c name       claim: see type claim
+//	u name       what a source holds: see type usage; absent until that is counted
 //	S key        value of State
 //
 // The number of a record is that in its block. The record repeats it, which saves a look
@@ -66,6 +67,7 @@ const (
 	unusedKey     = 'Z'
 	claimKey      = 'c'
 	stateKey      = 'S'
+	usageKey      = 'u'
 )
 
 // LogKey is the first byte of the keys of the log, and of no others: 17 bytes, with a

@@ -48,7 +48,7 @@ type collection struct {
 func (c *collection) add(s *slot) {
 	c.slots = append(c.slots, s)
 	if s.change != nil {
-		c.bytes += int64(weight(&s.change.Record.Resource))
+		c.bytes += int64(s.change.Record.Resource.Size())
 	}
 	for _, w := range s.bodies {
 		if _, n, err := w.Finish(); err == nil {
@@ -110,6 +110,7 @@ func (p *pipe) batch(slots []*slot) *batch {
 		}
 		bodies += len(s.bodies)
 	}
+	p.quota.count(b, slots)
 	b.Puts, b.Bodies = make([]change, 0, puts), make([]pendingBody, 0, bodies)
 	for _, s := range slots {
 		if s.change != nil && s.task != nil {
@@ -163,7 +164,7 @@ func (p *pipe) retire(ctx context.Context, s *slot) {
 		p.report.outcome(OutcomeDeferred, -1)
 	}
 	p.outcomeOf(ctx, s)
-	if s.todo != nil && s.err != nil {
+	if _, left := s.err.(*QuotaError); s.todo != nil && s.err != nil && !left {
 		p.report.failure(Failure{Source: p.key, ID: s.id(), URL: urlOf(s.err, s.aim.ev.Resource.Content.Href),
 			Attempt: s.todo.Attempts, Next: s.todo.Due, Error: s.err.Error()})
 	}
@@ -224,6 +225,9 @@ func (c *committer) apply(ctx context.Context, b *batch) (conflicts []string, er
 		return conflicts, err
 	}
 	c.unsaved = nil
+	if err := c.run.quota.committed(ctx, b); err != nil {
+		return nil, err
+	}
 	if f := c.run.hooks.Commit; f != nil {
 		f(ctx, CommitInfo{Source: b.Source, Puts: len(b.Puts), Touches: len(b.Touches), Tasks: len(b.Tasks), Done: len(b.Done),
 			Checkpoint: b.Checkpoint != nil, Duration: time.Since(began)})

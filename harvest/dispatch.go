@@ -46,6 +46,7 @@ func (p *pipe) dispatch(ctx context.Context, s *slot) {
 	if p.dry != nil {
 		p.foresee(s)
 	}
+	p.keepQuota(s)
 	switch {
 	case s.get && p.dry == nil:
 		p.sendToGet(s)

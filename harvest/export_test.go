@@ -67,3 +67,8 @@ func (s *Catalog) NewBody(ctx context.Context) (BodyWriter, error) { return s.ne
 
 // Brief returns the brief of r.
 func (r *Record) Brief() Brief { return r.brief() }
+
+// Amounts returns what a source holds, in the order of the fields of Quota.
+func (s *Catalog) Amounts(ctx context.Context, source string) ([4]int64, error) {
+	return s.amounts(ctx, source)
+}

@@ -62,6 +62,10 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	p.complete(s, next)
 	next.Early = p.isEarly(s, next, job.obtained)
 	s.decision = p.decideChange(s.rec, change, ev.At)
+	if !p.keepQuota(s) {
+		job.discard()
+		return nil
+	}
 	if s.change == nil {
 		job.discard() // the Catalog has the same bytes
 	}

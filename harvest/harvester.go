@@ -61,6 +61,8 @@ type Harvester struct {
 	Window int
 	// Budget limits getting; listing continues when it is spent.
 	Budget Budget
+	// Quota limits what the Catalog takes of a source.
+	Quota Quota
 	// TTL is how long a claim stands after this process has died, unless the Store knows
 	// that it has (see Owners). If zero or negative, it is one minute.
 	TTL time.Duration

@@ -1,6 +1,9 @@
 package harvest
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // A ledgerEntry is the place of a slot in the ledger.
 type ledgerEntry struct {
@@ -14,6 +17,7 @@ type ledger struct {
 	mu          sync.Mutex
 	first, last *slot
 	resumes     []resume
+	end         int64 // no checkpoint from this position on counts; 0: all do
 }
 
 // A resume is a checkpoint that covers all events up to position n.
@@ -57,12 +61,24 @@ func (l *ledger) resume(n int64, at Checkpoint) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch k := len(l.resumes); {
+	case l.end != 0 && n >= l.end:
+		return
 	case l.first == nil:
 		l.resumes = l.resumes[:0]
 	case k > 0 && l.last.n <= l.resumes[k-1].n:
 		l.resumes = l.resumes[:k-1]
 	}
 	l.resumes = append(l.resumes, resume{n, at})
+}
+
+// stop makes no checkpoint from position n on count: what is there was left out.
+func (l *ledger) stop(n int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.end == 0 || n < l.end {
+		l.end = n
+	}
+	l.resumes = slices.DeleteFunc(l.resumes, func(r resume) bool { return r.n >= l.end })
 }
 
 // covered returns the last checkpoint before which every slot is finished or in the

@@ -90,39 +90,18 @@ func (r *run) walk(ctx context.Context, from Checkpoint, give func(*slot) error)
 			r.logPanic("", err)
 			return &sourceError{err}
 		}
-		if given += weight(&ev.Resource) + len(ev.Hint); given > maxGiven {
+		size := ev.Resource.Size() + len(ev.Hint)
+		if given += size; given > maxGiven {
 			if err := hand(Event{Kind: Mark}); err != nil {
 				return err
 			}
-			given = weight(&ev.Resource) + len(ev.Hint)
+			given = size
 		}
 		if err := hand(ev); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// weight returns about how many bytes of memory a description takes.
-func weight(r *websync.Resource) int {
-	const each = 256 // of a link, with its short strings
-	n := len(r.ID) + len(r.Title) + len(r.Summary) + len(r.Content.Href) + each*len(r.Links)
-	for i := range r.Links {
-		n += len(r.Links[i].Href) + len(r.Links[i].Title)
-		for _, a := range r.Links[i].Attrs {
-			n += len(a.Value)
-		}
-	}
-	for i := range r.Elements {
-		n += len(r.Elements[i].XML)
-	}
-	for i := range r.Authors {
-		n += len(r.Authors[i].Name) + len(r.Authors[i].URI)
-	}
-	if r.Origin != nil {
-		n += len(r.Origin.ID) + len(r.Origin.Title) + len(r.Origin.Self)
-	}
-	return n
 }
 
 // maxHint is how long an Event.Hint may be, in bytes: tasks are stored by the million.

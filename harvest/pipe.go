@@ -35,6 +35,10 @@ type feedFunc func(ctx context.Context, give func(*slot) error) error
 func (r *run) pipe(ctx context.Context, patience time.Duration, feed feedFunc) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
+	var err error
+	if r.quota, err = r.newQuota(ctx); err != nil {
+		return err
+	}
 	p := r.newPipe(patience)
 	var before, commit sync.WaitGroup
 	stage := func(wg *sync.WaitGroup, f func(context.Context) error) {
@@ -48,7 +52,7 @@ func (r *run) pipe(ctx context.Context, patience time.Duration, feed feedFunc) e
 		stage(&commit, p.commit)
 	}
 
-	err := errPanic
+	err = errPanic
 	func() {
 		defer func() {
 			if err == errPanic {

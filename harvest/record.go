@@ -111,6 +111,8 @@ type batch struct {
 	Done   []taskRef // applied before Tasks
 	Bodies []pendingBody
 	State  map[string][]byte // set unconditionally; nil values delete
+
+	taken, waiting amounts // see quota.count
 }
 
 // newBatch returns an empty batch with a random ID.

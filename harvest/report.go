@@ -63,6 +63,9 @@ type Report struct {
 	// Guard is the first reason why this run withheld deletions or new bodies; nil if it
 	// withheld none.
 	Guard *GuardError `json:"guard,omitempty"`
+	// OverQuota is the first limit of Harvester.Quota that left something out; nil if none
+	// did.
+	OverQuota *QuotaError `json:"over_quota,omitempty"`
 	// LeftAlone are up to 20 hosts that this run leaves alone.
 	LeftAlone []*LeftAloneError `json:"left_alone,omitempty"`
 	// LogAhead is the time of the last entry of the log when the run began, if that is
@@ -123,9 +126,10 @@ type Failure struct {
 const maxFailures = 20
 
 // InStep reports whether nothing is left: the source was Listed, Rechecked.Unasked is
-// zero, and no task is waiting, parked or withheld.
+// zero, nothing is OverQuota, and no task is waiting, parked or withheld.
 func (r *Report) InStep() bool {
-	return r.Listed() && r.Rechecked.Unasked == 0 && r.Left.Waiting == 0 && r.Left.Parked == 0 && r.Left.Withheld == 0
+	return r.Listed() && r.OverQuota == nil && r.Rechecked.Unasked == 0 &&
+		r.Left.Waiting == 0 && r.Left.Parked == 0 && r.Left.Withheld == 0
 }
 
 // Listed reports whether the source was listed to its end and no entry was skipped (or
@@ -264,7 +268,9 @@ const (
 	// unless Harvester.DeleteGone is set. The server is not asked again until the source
 	// states something else.
 	OutcomeGone
-	OutcomeWithheld // a guard withheld a deletion or a body; a task is stored
+	// OutcomeWithheld: a guard withheld a deletion or a body, and a task is stored; or the
+	// Quota left it out.
+	OutcomeWithheld
 
 	numOutcomes
 )
@@ -304,7 +310,7 @@ type Hooks struct {
 	// Progress is called a few times a second at most, and at the end.
 	Progress func(Progress)
 	// Outcome is called for every event when its outcome is known. err is the reason if
-	// an attempt failed or a deletion is withheld.
+	// an attempt failed, or something is withheld.
 	Outcome func(source, id string, o Outcome, err error)
 	// Attempt is called after each request to the Fetcher, for lists and bodies, when the
 	// body of the answer has been read or is closed.

@@ -47,6 +47,7 @@ type run struct {
 
 	docs  documents // of the listing
 	alike alikeGuard
+	quota *quota // of a pipe; nil: nothing is limited
 
 	alone      sync.Map     // the hosts of bodies that the run leaves alone
 	aloneInRow atomic.Int64 // how many of the last resources were on them

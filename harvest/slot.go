@@ -22,6 +22,7 @@ type slot struct {
 
 	// plan or get
 	decision
+	taken  amounts // of the quota
 	bodies []pendingBody
 	done   *taskRef // the task that is carried out or ended
 	err    error    // of a failure

@@ -94,7 +94,8 @@ func (r *run) retryTask(s *slot, err error) *Task {
 	t.Error = err.Error()
 	var wait time.Duration
 	var withheld *GuardError
-	if errors.Is(err, ErrNotYet) || errors.As(err, &withheld) {
+	var left *QuotaError
+	if errors.Is(err, ErrNotYet) || errors.As(err, &withheld) || errors.As(err, &left) {
 		t.Parked = s.earlier().Parked
 	} else {
 		r.countAttempt(t, errors.Is(err, websync.ErrGone))

@@ -15,6 +15,7 @@ type config struct {
 	Status       string          `json:"status"`
 	StatusHosts  []string        `json:"status_hosts"`
 	Report       string          `json:"report"`
+	Quota        configQuota     `json:"quota"`
 }
 
 // A configSource is an element of sources.
@@ -37,6 +38,8 @@ type configSource struct {
 	Scope       []string `json:"scope"`
 	Rank        int      `json:"rank"`
 	Quarantined bool     `json:"quarantined"`
+
+	Quota configQuota `json:"quota"`
 }
 
 // A configBudget is the field budget of a source. What is zero or empty has no limit.
@@ -44,6 +47,15 @@ type configBudget struct {
 	Time     string `json:"time"`
 	Requests int64  `json:"requests"`
 	Bytes    int64  `json:"bytes"`
+}
+
+// A configQuota is a field quota. What is zero in that of a source is that of all sources,
+// or else of defaultQuota; what is negative has no limit.
+type configQuota struct {
+	Records      int64 `json:"records"`
+	Bodies       int64 `json:"bodies"`
+	Descriptions int64 `json:"descriptions"`
+	Entries      int64 `json:"entries"`
 }
 
 // A configPublish is an element of publish.

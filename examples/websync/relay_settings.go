@@ -33,6 +33,9 @@ var (
 
 const eliText = "only the publisher of an ELI can list it, and a relay publishes the work of others"
 
+// defaultQuota is what one source may fill the store with.
+var defaultQuota = harvest.Quota{Records: 2_000_000, Bodies: 200 << 30, Descriptions: 4 << 30, Entries: 2_000_000}
+
 // notifyPath is where notices come in, below the base.
 const notifyPath = "notify/"
 
@@ -296,6 +299,12 @@ func (c *configuration) followed(path string, src *configSource, s *settings) (f
 		return f, err
 	}
 	f.entry, err = c.entry(path, src)
+	f.entry.Quota = harvest.Quota{
+		Records:      cmp.Or(src.Quota.Records, c.Quota.Records, defaultQuota.Records),
+		Bodies:       cmp.Or(src.Quota.Bodies, c.Quota.Bodies, defaultQuota.Bodies),
+		Descriptions: cmp.Or(src.Quota.Descriptions, c.Quota.Descriptions, defaultQuota.Descriptions),
+		Entries:      cmp.Or(src.Quota.Entries, c.Quota.Entries, defaultQuota.Entries),
+	}
 	return f, err
 }
 

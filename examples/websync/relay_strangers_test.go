@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -356,5 +357,47 @@ func TestDrippingHosts(t *testing.T) {
 	r := startRelay(t, 1, append(append([]string{"-store=mem", "-as=atom", "-every=10ms"}, urls...), up.entry)...)
 	reader := newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src})
 	eventually(t, func() bool { return reader.run(t) && texts(t, reader.store)[up.url+"a.txt"] == "a" })
+	require.Equal(t, exitDone, r.stop(), r.stderr)
+}
+
+// TestRelayQuota: of a source that states ever more, the relay takes as much as its quota
+// allows, and says so. It deletes, and takes all of another source.
+func TestRelayQuota(t *testing.T) {
+	greedy, modest := newUpstream(t, "sitemap"), newUpstream(t, "atom")
+	for _, name := range []string{"a", "b", "c", "d"} {
+		greedy.put(name, name)
+		modest.put(name, name)
+	}
+	r := startRelay(t, 1, configured(t, `{"store": "mem", "allow_private": true, "publish": [{"protocol": "atom"}], "quota": {"records": 2},
+		"sources": [{"url": %q, "complete": true, "every": "10ms", "interval": "0s"},
+			{"url": %q, "quota": {"records": 4}, "every": "10ms", "interval": "0s"}]}`, greedy.entry, modest.entry))
+	reader := newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src})
+	reader.harvester.MaxDelete = -1
+	held := func() (all map[string]string, ofGreedy int) {
+		eventually(t, func() bool { return reader.run(t) })
+		all = texts(t, reader.store)
+		for id := range all {
+			if strings.HasPrefix(id, greedy.url) {
+				ofGreedy++
+			}
+		}
+		return all, ofGreedy
+	}
+	eventually(t, func() bool {
+		all, ofGreedy := held()
+		return len(all) == 6 && ofGreedy == 2
+	})
+	eventually(t, func() bool { return strings.Contains(r.stderr.String(), "2 of at most 2 records are taken (Quota.Records)") })
+	all, _ := held()
+	for _, name := range []string{"a", "b", "c", "d"} {
+		if all[greedy.url+name] != "" {
+			greedy.delete(name)
+			break
+		}
+	}
+	eventually(t, func() bool {
+		now, ofGreedy := held()
+		return ofGreedy == 2 && !maps.Equal(all, now)
+	})
 	require.Equal(t, exitDone, r.stop(), r.stderr)
 }

@@ -159,7 +159,7 @@ func TestRelayHelp(t *testing.T) {
 // that of README.md, and a configuration.
 func TestRelayReference(t *testing.T) {
 	_, reference, _ := strings.Cut(relayHelp, "\nThe configuration file")
-	for _, object := range []any{config{}, configSource{}, configBudget{}, configPublish{}} {
+	for _, object := range []any{config{}, configSource{}, configBudget{}, configQuota{}, configPublish{}} {
 		for field := range reflect.TypeOf(object).Fields() {
 			assert.Contains(t, reference, "\n  "+field.Tag.Get("json")+"\n    \t", field.Name)
 		}
@@ -188,8 +188,8 @@ func TestSettings(t *testing.T) {
 			{"url": "http://b.example/", "daily": ["03:30", "23:59:59"], "zone": "Europe/Stockholm", "jitter": "1m", "interval": "30s",
 			 "budget": {"time": "1h", "requests": 2, "bytes": 3}},
 			{"url": "http://c.example/", "protocol": "sitemap", "complete": true, "every": "never"},
-			{"url": "http://d.example/"}
-		]}`)
+			{"url": "http://d.example/", "quota": {"bodies": 5, "entries": -1}}
+		], "quota": {"records": 7, "bodies": 8}}`)
 	s, err := parseRelay([]string{config, "-addr", "localhost:2", "-base", "http://m.example/x", "-as", "sitemap", "-as", "atom"})
 	require.NoError(t, err)
 	assert.Equal(t, "mem localhost:2 http://m.example/x/", s.Store+" "+s.Addr+" "+s.Base)
@@ -202,14 +202,15 @@ func TestSettings(t *testing.T) {
 	}
 	stockholm, err := time.LoadLocation("Europe/Stockholm")
 	require.NoError(t, err)
+	quota := harvest.Quota{Records: 7, Bodies: 8, Descriptions: defaultQuota.Descriptions, Entries: defaultQuota.Entries}
 	assert.Equal(t, []schedule.Entry{
-		{Every: 2 * time.Hour, Jitter: -1, Interval: -1},
+		{Every: 2 * time.Hour, Jitter: -1, Interval: -1, Quota: quota},
 		{
 			Daily: []time.Duration{3*time.Hour + 30*time.Minute, 24*time.Hour - time.Second}, Zone: stockholm, Jitter: time.Minute, Interval: 30 * time.Second,
-			Budget: harvest.Budget{Time: time.Hour, Requests: 2, Bytes: 3},
+			Budget: harvest.Budget{Time: time.Hour, Requests: 2, Bytes: 3}, Quota: quota,
 		},
-		{Every: -1},
-		{},
+		{Every: -1, Quota: quota},
+		{Quota: harvest.Quota{Records: 7, Bodies: 5, Descriptions: defaultQuota.Descriptions, Entries: -1}},
 	}, entries)
 	assert.Equal(t, "http://a.example/", s.sources[0].target.URL)
 	assert.NotNil(t, s.sources[0].target.Sign)

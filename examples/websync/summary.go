@@ -191,6 +191,9 @@ func (r *result) write(w io.Writer) {
 	if !r.LogAhead.IsZero() {
 		row("clock", "the store's log ends at %s, ahead of the clock", r.LogAhead.Format(time.DateTime+" MST"))
 	}
+	if r.OverQuota != nil {
+		row("quota", "%s", r.OverQuota)
+	}
 	for _, e := range r.LeftAlone {
 		row("left alone", "%s", cli.OneLine(e.Error()))
 	}

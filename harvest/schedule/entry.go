@@ -43,6 +43,9 @@ type Entry struct {
 	// Budget, if it is not zero, replaces that of the Harvester. What is left when it is
 	// spent is stored as tasks, and the source runs again after Interval.
 	Budget harvest.Budget
+
+	// Quota, if it is not zero, replaces that of the Harvester.
+	Quota harvest.Quota
 }
 
 func (e *Entry) check() error {

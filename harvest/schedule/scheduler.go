@@ -587,6 +587,7 @@ func (t *turn) after(now time.Time, report *harvest.Report, err error) plan {
 		p.Failures = t.plan.Failures + 1
 		sooner(now.Add(backoff(p.Failures, time.Minute)))
 	case err != nil: // no more repetitions until it is due
+	case report.OverQuota != nil: // its tasks are due, and left out again
 	case report.BudgetSpent:
 		sooner(now)
 	case !report.Left.Next.IsZero():

@@ -19,6 +19,9 @@ func (s *Scheduler) watch(ctx context.Context, t *turn, src harvest.Source) (*ha
 	if t.Budget != (harvest.Budget{}) {
 		h.Budget = t.Budget
 	}
+	if t.Quota != (harvest.Quota{}) {
+		h.Quota = t.Quota
+	}
 	h.Hooks = progressHooks(h.Hooks, func() {
 		alive.Store(true)
 		t.goesOn()

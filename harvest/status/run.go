@@ -121,6 +121,8 @@ func whatIsLeft(r *harvest.Report) string {
 		return "a part of the listing could not be read, and work is left for the next run."
 	case !r.Listed():
 		return "a part of the listing could not be read."
+	case r.OverQuota != nil:
+		return "the source is over its quota."
 	case left:
 		return "work is left for the next run."
 	}
@@ -128,7 +130,7 @@ func whatIsLeft(r *harvest.Report) string {
 }
 
 // Errors returns what went wrong, a line for each: the error that ended the run, unless
-// it was interrupted, the hosts that it left alone, the problems and the failures. Each
+// it was interrupted, the limit of its Quota, the hosts that it left alone, the problems and the failures. Each
 // names its URL once. The name of the Source, which stands beside them, is left out where
 // it comes first.
 func (r *Result) Errors() (lines []string) {
@@ -139,6 +141,9 @@ func (r *Result) Errors() (lines []string) {
 			text = strings.TrimPrefix(text, source+": ")
 		}
 		lines = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	}
+	if report.OverQuota != nil {
+		lines = append(lines, report.OverQuota.Error())
 	}
 	for _, e := range report.LeftAlone {
 		lines = append(lines, e.Error())
