@@ -387,7 +387,9 @@ func TestRelayQuota(t *testing.T) {
 		all, ofGreedy := held()
 		return len(all) == 6 && ofGreedy == 2
 	})
-	eventually(t, func() bool { return strings.Contains(r.stderr.String(), "2 of at most 2 records are taken (Quota.Records)") })
+	eventually(t, func() bool {
+		return strings.Contains(r.stderr.String(), "2 of at most 2 records are taken (Quota.Records)")
+	})
 	all, _ := held()
 	for _, name := range []string{"a", "b", "c", "d"} {
 		if all[greedy.url+name] != "" {
