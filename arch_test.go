@@ -41,7 +41,7 @@ var mayImport = map[string][]string{
 	"internal/element":           {".", "internal/xmlscan"},
 	"internal/docfetch":          {".", "harvest", "internal/document", "internal/spool", "internal/survive", "internal/syntax"},
 	"internal/survive":           {"."},
-	"internal/publishing":        {".", "internal/syntax"},
+	"internal/publishing":        {".", "internal/element", "internal/syntax"},
 	"internal/outgoing":          {"."},
 	"internal/webpage":           {".", "internal/document", "internal/xmlscan"},
 	"internal/xmlpatch":          {},

@@ -123,6 +123,7 @@ func (l *lister) writeChanges(ctx context.Context) error {
 	}
 	entries := latest[:0]
 	for _, item := range latest {
+		item = l.inert(item)
 		if item.Kind == websync.Deleted {
 			as := l.profiled(item, Item{Tombstone: tombstoneOf(item)})
 			if as.Entry == nil {
@@ -143,11 +144,23 @@ func (l *lister) writeLive(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		for i := range items {
+			items[i] = l.inert(items[i])
+		}
 		if err := l.writeEntries(ctx, items, l.Born); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// inert returns an item without markup on which a browser may act.
+func (l *lister) inert(item *websync.Item) *websync.Item {
+	report := l.publisher.Report
+	if l.isReported(item) {
+		report = nil
+	}
+	return publishing.Inert(item, l.url, report)
 }
 
 // refuseID reports that an item is not listed because of its id.

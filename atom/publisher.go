@@ -61,7 +61,8 @@ import (
 //     out.
 //   - A time of publication after that of the commit, elements without a namespace or not
 //     well-formed, those of RFC 5005 and 6721, other marks of a deletion (gd:deleted,
-//     sx:sync), and signatures, which no longer hold, are left out.
+//     sx:sync), signatures, which no longer hold, and markup on which a browser may act
+//     are left out.
 //
 // A resource whose id is no absolute IRI, such as the number of an item in a feed, has
 // the atom:id of [websync.TagURI]. One that was harvested under an id that is a URL of

@@ -30,6 +30,14 @@
 // only if nobody else writes it, such as a directory. /robots.txt and the documents below
 // /.well-known/ apply to the whole host, so only an own source can have documents there.
 //
+// No list holds markup of others on which a browser may act: elements and attributes in
+// the namespaces of XHTML, SVG, MathML, XSLT, XLink and others of the W3C, of Mozilla and
+// of Microsoft, at any depth, and processing instructions. The rest of an entry is
+// listed, the Catalog keeps all, and the Publisher's Report receives a finding
+// "active-markup". What stays are the xhtml:link rel="alternate" of sitemaps, RDF
+// vocabularies, and XHTML in the texts of Atom that does nothing but format and link: any
+// other text is published without markup.
+//
 // A [Handler] sends bodies with a Content-Security-Policy that separates a page from its
 // host: it cannot run scripts or read the host's cookies. Files of [WriteDir] have no
 // such header; the server of the files has to add it.

@@ -46,10 +46,12 @@ func TestWriteDirWithoutPermission(t *testing.T) {
 	}
 }
 
-// asNobody gives dir to a user without privileges, whom the test then is.
+// asNobody gives dir to a user without privileges, whom the test then is. Temporary files
+// are beside dir.
 func asNobody(t *testing.T, dir string) {
 	const nobody = 65534
-	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o755))
+	require.NoError(t, os.Chmod(filepath.Dir(dir), 0o777))
+	t.Setenv("TMPDIR", filepath.Dir(dir))
 	require.NoError(t, filepath.Walk(dir, func(name string, _ os.FileInfo, _ error) error { return os.Chown(name, nobody, nobody) }))
 	runtime.LockOSThread()
 	require.NoError(t, syscall.Setfsuid(nobody))

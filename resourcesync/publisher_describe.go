@@ -31,6 +31,7 @@ func (d *describer) describe(item, prior *websync.Item, e *Entry) (url string, e
 		return "", nil
 	}
 	p := d.publisher
+	item = publishing.Inert(item, "", nil) // also a former state
 	loc, err := d.loc(item)
 	if err != nil {
 		return "", err

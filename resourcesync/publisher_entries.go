@@ -130,6 +130,11 @@ func (l *lister) add(ctx context.Context, item, prior *websync.Item) error {
 	if isUnknown(item) {
 		return l.addDeletions(ctx, item)
 	}
+	report := l.publisher.Report
+	if l.silent(item.Seq) {
+		report = nil
+	}
+	item = publishing.Inert(item, l.url, report)
 	old := ""
 	if prior != nil {
 		old = l.urlOf(prior)

@@ -285,6 +285,8 @@ func (l *lister) addElements(item *websync.Item) {
 			e.Priority, _ = parsePriority([]byte(l.text(x)))
 		case l.isFull(x.Space):
 			l.leaveOut(item, x, l.exts[l.exts.of(x.Space)].DocumentRule, "", "")
+		case l.exts.belongs(x.Space, x.Local) && publishing.IsActive(x):
+			l.leaveOut(item, x, publishing.RuleActive, "", "")
 		case l.exts.belongs(x.Space, x.Local):
 			e.Elements = append(e.Elements, l.relocated(item, x))
 		case l.exts.of(x.Space) >= 0:

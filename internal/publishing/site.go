@@ -11,6 +11,7 @@
 //   - A [Linker] makes the links of published resources, of the publisher's own and of
 //     those harvested from other publishers.
 //   - An [Overlap] finds ids that two sources have.
+//   - [Inert] leaves out markup of others on which a browser may act.
 package publishing
 
 import (
