@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -155,9 +156,13 @@ func (r *run) do(ctx context.Context, claim claimFunc, f runFunc) error {
 	return r.end(ctx, err)
 }
 
-// named returns an error of the run with the source's name.
+// named returns an error of the run with the source's name, unless its text has it.
 func (r *run) named(err error) error {
-	return fmt.Errorf("harvest: %s: %w", websync.RedactURL(r.key), err)
+	name := websync.RedactURL(r.key)
+	if strings.Contains(err.Error(), name+": ") {
+		return fmt.Errorf("harvest: %w", err)
+	}
+	return fmt.Errorf("harvest: %s: %w", name, err)
 }
 
 // A claimFunc makes the claim that a run commits under.

@@ -151,6 +151,25 @@ func TestRobots(t *testing.T) {
 	assert.Contains(t, a.stderr, "robots.txt")
 }
 
+// TestURLOnce: what is wrong with a source names its URL once, whatever is wrong.
+func TestURLOnce(t *testing.T) {
+	w := newWeb(t)
+	w.set("/broken", func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(http.StatusNotFound) })
+	w.set("/text", text("nothing of the kind"))
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	for _, url := range []string{closed.URL + "/list", w.URL + "/broken", w.URL + "/text"} {
+		for _, protocol := range []string{"auto", "sitemap", "atom", "atompmh", "resourcesync", "rinfo", "eli"} {
+			a := callHarvest(t, "-store=mem", "-protocol="+protocol, url)
+			a.is(t, exitFailed)
+			for line := range strings.Lines(a.stderr) {
+				assert.LessOrEqual(t, strings.Count(line, url+":"), 1, "%s: %s", protocol, line)
+			}
+			assert.Contains(t, a.stderr, url, protocol)
+		}
+	}
+}
+
 func TestPrivateAddressesByPermission(t *testing.T) {
 	other := httptest.NewServer(text("elsewhere"))
 	defer other.Close()

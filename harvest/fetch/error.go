@@ -21,7 +21,11 @@ type StatusError struct {
 
 // Error returns, for example, "fetch: https://example.org/a: 404 Not Found".
 func (e *StatusError) Error() string {
-	text := fmt.Sprintf("fetch: %s: %d %s", e.URL, e.Code, http.StatusText(e.Code))
+	return "fetch: " + e.URL + ": " + e.reason()
+}
+
+func (e *StatusError) reason() string {
+	text := fmt.Sprintf("%d %s", e.Code, http.StatusText(e.Code))
 	if !e.RetryAt.IsZero() {
 		text += ", retry after " + e.RetryAt.UTC().Format(time.RFC3339)
 	}

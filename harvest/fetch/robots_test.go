@@ -596,6 +596,9 @@ func TestRobotsUnreachable(t *testing.T) {
 			require.True(t, ok)
 			assert.Equal(t, time.Minute, at.Sub(w.began))
 			assert.Equal(t, i > 0, errors.Is(err, harvest.ErrNotYet), "only the first made a request")
+			assert.Equal(t, 1, strings.Count(err.Error(), "http://"), "%v", err)
+			assert.ErrorContains(t, err, "fetch: http://example.org/a: robots.txt is unreachable, which forbids all requests to the host: ")
+			assert.ErrorContains(t, err, "500 Internal Server Error")
 			time.Sleep(10 * time.Second)
 		}
 		assert.Len(t, w.times(robotsURL), 1)

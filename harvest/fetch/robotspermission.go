@@ -69,7 +69,7 @@ func (k *call) rules(ctx context.Context, h *host) (*robotsRules, error) {
 		return r.rules, nil
 	}
 	if now.Before(r.again) {
-		return k.withoutRobots(h, fmt.Errorf("%w: %v", harvest.ErrNotYet, r.err))
+		return k.withoutRobots(h, fmt.Errorf("%w: %v", harvest.ErrNotYet, h.withoutURL(r.err)))
 	}
 	err := k.readRobots(ctx, h)
 	switch {
@@ -80,12 +80,38 @@ func (k *call) rules(ctx context.Context, h *host) (*robotsRules, error) {
 	case errors.Is(err, harvest.ErrForbidden): // perhaps for this call only
 		return nil, &RequestError{
 			URL: k.name(), Kind: harvest.ErrForbidden,
-			Err: fmt.Errorf("%w of %s: %w", errRobots, h.origin, err),
+			Err: fmt.Errorf("%w: %w", errRobots, h.withoutURL(err)),
 		}
 	}
 	r.failed(err)
 	h.keepRobots(ctx)
-	return k.withoutRobots(h, err)
+	return k.withoutRobots(h, h.withoutURL(err))
+}
+
+// A reasonError is an error of a request whose text does not name the URL.
+type reasonError struct {
+	error
+	reason string
+}
+
+func (e reasonError) Error() string { return e.reason }
+
+func (e reasonError) Unwrap() error { return e.error }
+
+// withoutURL returns an error of the request for robots.txt. It is told with the error of
+// another request to the host: its text names the URL only where a redirect has led away.
+func (h *host) withoutURL(err error) error {
+	switch e := err.(type) {
+	case *StatusError:
+		if e.URL == h.origin+"/robots.txt" {
+			return reasonError{err, e.reason()}
+		}
+	case *RequestError:
+		if e.URL == h.origin+"/robots.txt" {
+			return reasonError{err, e.Err.Error()}
+		}
+	}
+	return err
 }
 
 // failed notes that robots.txt is unreachable. The longer it is, the longer the wait
@@ -113,7 +139,7 @@ func (k *call) withoutRobots(h *host, why error) (*robotsRules, error) {
 	}
 	e := &RequestError{
 		URL: k.name(), RetryAt: r.again,
-		Err: fmt.Errorf("%w of %s is unreachable, which forbids all requests: %w", errRobots, h.origin, why),
+		Err: fmt.Errorf("%w is unreachable, which forbids all requests to the host: %w", errRobots, why),
 	}
 	if errors.Is(r.err, harvest.ErrTemporary) || serverError(r.err) {
 		e.Kind = harvest.ErrTemporary

@@ -12,6 +12,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -787,4 +788,17 @@ func TestFullDisk(t *testing.T) {
 	_, err = h.Run(t.Context(), source)
 	require.NoError(t, err)
 	check(http.StatusOK, "ok\n", "pass")
+}
+
+// TestAlertRules: the rules in docs are about metrics that there are.
+func TestAlertRules(t *testing.T) {
+	rules, err := os.ReadFile("../../docs/alerts.yml")
+	require.NoError(t, err)
+	golden, err := os.ReadFile("testdata/five.metrics")
+	require.NoError(t, err)
+	names := regexp.MustCompile(`websync_\w+`).FindAllString(string(rules), -1)
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		assert.Contains(t, string(golden), "# TYPE "+name+" gauge")
+	}
 }
