@@ -39,8 +39,8 @@
 // other text is published without markup.
 //
 // A [Handler] sends bodies with a Content-Security-Policy that separates a page from its
-// host: it cannot run scripts or read the host's cookies. Files of [WriteDir] have no
-// such header; the server of the files has to add it.
+// host: it cannot run scripts or read the host's cookies. The server of the files of
+// [WriteDir] has to add that header: see there.
 //
 // # Lists
 //

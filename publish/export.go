@@ -62,17 +62,19 @@ func (e *RefusedError) Error() string {
 // Unicode: on others, paths that differ only in these have the same file. Windows allows
 // no file names that end in a dot or a space, contain one of <>:"|?*, or name a device.
 //
-// A server of files adds no headers by itself. The bodies of other publishers are below
-// "r/" and may be pages with scripts. Configure the server to send
-// "Content-Security-Policy: sandbox" and "X-Content-Type-Options: nosniff" with them, as
-// a
-// [Handler] does. It derives media types and content codings from file names only.
+// A server of files adds no headers by itself: it derives media types from file names, and
+// the bodies of other publishers, which are below "r/", may be pages with scripts. So
+// WriteDir also writes configurations of nginx and Apache with the headers that a [Handler]
+// sends, except digests and ETags: .websync/nginx-hash.conf and .websync/nginx-http.conf
+// for the block http, .websync/nginx-server.conf for a server, and .websync/apache.conf
+// with .websync/apache.map. Any other server should send "Content-Security-Policy:
+// sandbox" and "X-Content-Type-Options: nosniff", and not serve .websync.
 //
 // Each file is replaced atomically, after its bytes are on disk, and only if they differ.
 // After a crash a file is the old one or the new one. An existing file that has the
 // digest that its document states is not rewritten. WriteDir does not change any other
 // file in dir: such a file in place of a new document is an error. It does not follow
-// symbolic links. Its own files are in the directory .websync. An export needs 25 bytes
+// symbolic links. Its own files are in the directory .websync. An export needs 33 bytes
 // of memory for each document.
 //
 // While another export writes into dir, WriteDir returns an error that wraps [ErrBusy]. An
@@ -126,6 +128,7 @@ type export struct {
 	site    websync.Publisher
 	keepers []keeper
 	plan    plan
+	served  *served
 	done    Written
 
 	lists []planned // to be written after the documents that are opened
@@ -144,6 +147,8 @@ func (e *export) refuse(path, format string, args ...any) {
 
 func (e *export) run(ctx context.Context) error {
 	defer e.plan.lines.Close()
+	e.served = newServed()
+	defer e.served.lines.Close()
 	e.buf = bufio.NewWriterSize(nil, 64<<10)
 	if err := e.tree.removeNew(); err != nil {
 		return err
@@ -167,6 +172,9 @@ func (e *export) run(ctx context.Context) error {
 		return err
 	}
 	if err := e.writeLists(ctx); err != nil {
+		return err
+	}
+	if err := e.writeServed(); err != nil {
 		return err
 	}
 	if err := e.replaceStaged(context.WithoutCancel(ctx)); err != nil {
@@ -302,23 +310,33 @@ func (e *export) decide(ctx context.Context) error {
 // writeManifest writes the names of the documents' files into the manifest, after those
 // that first writes. It leaves out those of a state that first has written.
 func (e *export) writeManifest(ctx context.Context, first func(*bufio.Writer) error, written state) error {
-	w, err := e.tree.newWriter(newFile{manifestFile, newManifest})
+	return e.writeOwn(manifestFile, func(b *bufio.Writer) error {
+		b.WriteString(manifestHeader + "\n")
+		if err := first(b); err != nil {
+			return err
+		}
+		for f, err := range e.plan.files(ctx) {
+			if err != nil {
+				return err
+			}
+			if f.state&written == 0 {
+				b.WriteString(f.name + "\n")
+			}
+		}
+		return nil
+	})
+}
+
+// writeOwn writes one of the export's own files.
+func (e *export) writeOwn(name string, write func(*bufio.Writer) error) error {
+	w, err := e.tree.newWriter(newFile{name, path.Join(newDir, path.Base(name))})
 	if err != nil {
 		return err
 	}
 	defer w.close()
 	b := bufio.NewWriterSize(w, 64<<10)
-	b.WriteString(manifestHeader + "\n")
-	if err := first(b); err != nil {
+	if err := write(b); err != nil {
 		return err
-	}
-	for f, err := range e.plan.files(ctx) {
-		if err != nil {
-			return err
-		}
-		if f.state&written == 0 {
-			b.WriteString(f.name + "\n")
-		}
 	}
 	if err := b.Flush(); err != nil {
 		return err
@@ -445,9 +463,17 @@ func inPath(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// writeDocument writes the new file of a document, if it differs from the old one. It
-// returns ErrConflict if the Catalog changed while the bytes were written.
+// writeDocument writes the file of a document, and notes its headers.
 func (e *export) writeDocument(ctx context.Context, d planned, doc *websync.Document) error {
+	if err := e.writeFile(ctx, d, doc); err != nil {
+		return err
+	}
+	return e.served.add(d.name, doc)
+}
+
+// writeFile writes the new file of a document, if it differs from the old one. It returns
+// ErrConflict if the Catalog changed while the bytes were written.
+func (e *export) writeFile(ctx context.Context, d planned, doc *websync.Document) error {
 	if err := e.tree.mkdir(path.Dir(d.name), e.moveAside); err != nil {
 		return err
 	}

@@ -122,7 +122,9 @@ func TestWriteDir(t *testing.T) {
 	got, err = WriteDir(t.Context(), dir, s)
 	require.NoError(t, err)
 	assert.Equal(t, Written{Unchanged: 5}, got)
-	assert.Equal(t, []string{"lock", "manifest"}, privateFiles(t, dir))
+	assert.Equal(t, []string{
+		"apache.conf", "apache.map", "lock", "manifest", "nginx-hash.conf", "nginx-http.conf", "nginx-server.conf",
+	}, privateFiles(t, dir))
 
 	got, err = WriteDir(t.Context(), dir)
 	require.NoError(t, err)

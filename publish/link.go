@@ -21,8 +21,8 @@ import (
 //
 // If an id is in several of them, the first Bodies serves it, as with [Join].
 //
-// [WriteDir] writes no headers: configure the server of the files to send the links, or
-// put the result of [HTMLLink] into the pages.
+// The server of the files of [WriteDir] sends the links if it includes the configuration
+// that WriteDir writes. Otherwise put the result of [HTMLLink] into the pages.
 func Linked(p websync.Publisher, links ...websync.Link) websync.Publisher {
 	if all, ok := p.(joined); ok {
 		each := make(joined, len(all))

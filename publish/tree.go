@@ -234,10 +234,7 @@ func (t *tree) syncDir(dir string) error {
 type newFile struct{ name, temp string }
 
 // newDir holds the new files before they are in place.
-const (
-	newDir      = private + "/new"
-	newManifest = newDir + "/manifest"
-)
+const newDir = private + "/new"
 
 // A fileWriter writes a new file, unless that is the same as the old one. It compares
 // while it can and begins the new file at the first difference.

@@ -13,6 +13,7 @@ import (
 	"github.com/websync-go/websync/eli/rdfa"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/dirsource"
+	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/resourcesync"
 	"github.com/websync-go/websync/rinfo"
 	"github.com/websync-go/websync/sitemap"
@@ -27,7 +28,7 @@ type packageRules struct {
 }
 
 // allRules returns every rule that a finding can name, those of one spec side by side.
-// Those of harvest hold for Sources of all specs: only the harvest program reports them.
+// Those of harvest hold for Sources or Publishers of all specs: check reports none of them.
 func allRules() []packageRules {
 	var pillarIV []websync.Rule
 	for _, r := range conformance.Rules() {
@@ -47,6 +48,7 @@ func allRules() []packageRules {
 		{"rinfo", "rinfo", rinfo.Rules()},
 		{"harvest", "harvest", harvest.Rules()},
 		{"harvest", "harvest/dirsource", dirsource.Rules()},
+		{"harvest", "internal/publishing", []websync.Rule{publishing.RuleActive}},
 	}
 }
 

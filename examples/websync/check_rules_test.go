@@ -92,7 +92,7 @@ one specification, -json prints objects. The test TestRulesDocument in examples/
 - Documents of ResourceSync are sitemaps, too, and those of Atom-PMH and rinfo Atom feeds: the rules of sitemap and atom
   apply to them as well. For ELI Pillar IV the program reports the rules P4; a Source also reports the others of eli, and
   those of sitemap and atom. A rule of Pillar IV states what is demanded, not what is wrong.
-- The rules of harvest are those of the engine, for every protocol, and of directories.
+- The rules of harvest are those of the engine, for every protocol, of directories, and of what no Publisher lists.
 `
 
 // TestFindingsAreListed checks all documents of the module's tests by each specification:
