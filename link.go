@@ -30,6 +30,9 @@ type Link struct {
 // Size returns about how many bytes the link takes: those of its texts, and 128.
 func (l *Link) Size() int {
 	n := 128 + len(l.Rel) + len(l.Href) + len(l.Type) + len(l.Lang) + len(l.Title) + len(l.Encoding)
+	for i := range l.Digests {
+		n += len(l.Digests[i].Algorithm) + len(l.Digests[i].Sum)
+	}
 	for i := range l.Attrs {
 		n += len(l.Attrs[i].Space) + len(l.Attrs[i].Local) + len(l.Attrs[i].Value)
 	}

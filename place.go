@@ -24,6 +24,12 @@ type Place struct {
 	// nil, it is a [PathLocator] with Base, Own and Reserved of the Publisher.
 	Locator Locator
 
+	// MaxDescription limits the description of a resource in a document, in bytes, as
+	// [Resource.Size] counts them, unless its source is own. What does not fit is left out, which is a finding:
+	// first elements, then links other than via and describedby, then the summary; a
+	// title is cut. If zero, it is 64 KiB; if negative, there is no limit.
+	MaxDescription int
+
 	// Report, if set, receives a finding for each resource that can't be listed, or of
 	// which something is left out, and for each whose id another source had first, when a
 	// document with it is written for the first time since it has changed. It may be
@@ -47,6 +53,9 @@ func (p *Place) Settle(common Place) error {
 	}
 	if p.Sources == nil {
 		p.Sources = common.Sources
+	}
+	if p.MaxDescription == 0 {
+		p.MaxDescription = common.MaxDescription
 	}
 	if p.Report == nil {
 		p.Report = common.Report

@@ -27,6 +27,8 @@ type Site struct {
 	Own []string
 	// Sources are the sources that are published; if empty, all.
 	Sources []string
+	// MaxDescription is that of a [websync.Place].
+	MaxDescription int
 	// Report, if set, receives a finding for each resource that can't be listed. It may
 	// be called from several goroutines.
 	Report func(websync.Finding)
@@ -72,7 +74,9 @@ func (s *Site) Publishers(publishers ...websync.Publisher) []websync.Publisher {
 		}
 		return false
 	}}
-	place := websync.Place{Catalog: s.Catalog, Base: s.Base, Own: s.Own, Sources: s.Sources, Locator: locator, Report: s.Report}
+	place := websync.Place{
+		Catalog: s.Catalog, Base: s.Base, Own: s.Own, Sources: s.Sources, Locator: locator, MaxDescription: s.MaxDescription, Report: s.Report,
+	}
 	var faults []error
 	var links []websync.Link // of the resources
 	roots := map[string]bool{}

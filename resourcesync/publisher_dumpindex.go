@@ -108,7 +108,7 @@ func (d *publishedDump) prefix() string {
 
 // settings identifies what decides, besides the log, what is in the packages.
 func (d *publishedDump) settings() string {
-	return publishing.Hash(fmt.Appendf(nil, "%s %q", d.publisher.packing, d.publisher.site.LocatorKey()))
+	return publishing.Hash(fmt.Appendf(nil, "%s %q", d.publisher.packing, d.publisher.site.Key()))
 }
 
 // stateName returns the name of the index file in a value of the State.

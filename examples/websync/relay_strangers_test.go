@@ -4,6 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"net"
@@ -64,6 +65,8 @@ type strangersWorld struct {
 	hidden  map[string]bool // quarantined sources
 	readers map[string]*reader
 	claims  map[string][]*claim // by id, the first one first
+	entries []string            // URLs of lists
+	cut     atomic.Int64        // descriptions that are published in part, by all protocols
 }
 
 func newStrangersWorld(t *testing.T, members map[string]union.Member) *strangersWorld {
@@ -78,7 +81,15 @@ func newStrangersWorld(t *testing.T, members map[string]union.Member) *strangers
 	}
 	server := httptest.NewUnstartedServer(nil)
 	base := "http://" + server.Listener.Addr().String() + "/"
-	site := &publish.Site{Catalog: w.store, Base: base, Sources: []string{mergedKey}, Report: func(f websync.Finding) { t.Error(f) }}
+	site := &publish.Site{Catalog: w.store, Base: base, Sources: []string{mergedKey}, Report: func(f websync.Finding) {
+		switch f.Rule {
+		case "publish-long":
+			w.cut.Add(1)
+		case "resourcesync-left-out": // of one that is long all the same
+		default:
+			t.Error(f)
+		}
+	}}
 	var lists []*cli.Publication
 	var publishers []websync.Publisher
 	for _, protocol := range []string{"resourcesync", "atom", "rinfo", "atompmh"} {
@@ -92,6 +103,7 @@ func newStrangersWorld(t *testing.T, members map[string]union.Member) *strangers
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { handler.Close() })
 	for _, p := range lists {
+		w.entries = append(w.entries, p.Entry())
 		source := map[string]harvest.Source{
 			"resourcesync": &resourcesync.Source{URL: p.Entry()}, "atom": &atom.Source{URL: p.Entry()},
 			"rinfo": &rinfo.Source{URL: p.Entry()}, "atompmh": &atompmh.Source{URL: p.Entry(), AllFormats: true},
@@ -265,6 +277,47 @@ func TestHugeTitles(t *testing.T) {
 	}
 	w.check()
 	assert.Equal(t, "honest", w.want()["https://honest.example/1"])
+}
+
+// TestLongDescriptions: a stranger's entries of a megabyte each, in every part of a
+// description, make no long documents. Readers of every protocol get what counts of all.
+func TestLongDescriptions(t *testing.T) {
+	const n, megabyte = 60, 1 << 20
+	w := newStrangersWorld(t, nil)
+	w.state(honest, "https://honest.example/1", "honest")
+	long := strings.Repeat("Words, ", megabyte/7)
+	var events []harvest.Event
+	for i := range n {
+		id := fmt.Sprint("https://hostile.example/", i)
+		r := websync.Resource{ID: id, Content: websync.Link{Type: "text/plain"}}
+		switch i % 5 {
+		case 0:
+			r.Title = long
+		case 1:
+			r.Summary = long
+		case 2:
+			r.Elements = []websync.Element{{Space: "urn:x", Local: "x", XML: `<x xmlns="urn:x">` + long + "</x>"}}
+		case 3:
+			r.Links = slices.Repeat([]websync.Link{{Rel: "related", Href: "https://hostile.example/" + strings.Repeat("a", 1000)}}, 1000)
+		case 4:
+			r.Authors = []websync.Person{{Name: long}}
+		}
+		events = append(events, harvest.Event{Resource: r, Open: harvest.OpenBytes([]byte(id))})
+		w.claims[id] = []*claim{{hostile, true, id}}
+	}
+	_, err := (&harvest.Harvester{Catalog: w.store}).Run(t.Context(), harvest.Of(hostile, events...))
+	require.NoError(t, err)
+	w.check()
+	lists := len(w.readers) + 1 // ResourceSync has two
+	assert.EqualValues(t, n*lists, w.cut.Load(), "each is reported once by each list")
+	for _, url := range w.entries {
+		response, err := http.Get(url)
+		require.NoError(t, err)
+		size, err := io.Copy(io.Discard, response.Body)
+		require.NoError(t, err)
+		assert.Less(t, size, int64(n*70_000), url)
+		response.Body.Close()
+	}
 }
 
 // TestStrangers lets three sources with the same ids, one of them hostile, state and delete

@@ -370,7 +370,7 @@ func (c *Chain) Numbered(ctx context.Context) Numbered {
 func (d *Segment) ID(more ...string) string {
 	c := d.chain
 	return Hash(fmt.Appendf(nil, "%s %d %d %d %q %q",
-		c.Settings, d.Generation, d.Last, d.Time.UnixMicro(), c.Site.LocatorKey(), more))
+		c.Settings, d.Generation, d.Last, d.Time.UnixMicro(), c.Site.Key(), more))
 }
 
 // ETag returns the ETag of the document, which also depends on more.
@@ -495,6 +495,7 @@ func (d *Segment) read(ctx context.Context, seqs []websync.Seq, found map[websyn
 			return d.error(err)
 		}
 		if _, wanted := slices.BinarySearch(seqs, item.Seq); wanted {
+			d.chain.Site.fit(&item)
 			found[item.Seq] = &item
 		}
 	}

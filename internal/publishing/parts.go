@@ -183,7 +183,7 @@ func (l *PartList) read(ctx context.Context, head websync.Head) error {
 
 func (l *PartList) partition(head websync.Head, size websync.Seq) partition {
 	id := Hash(fmt.Appendf(nil, "%s %d %d %q",
-		l.Settings(size), head.Generation, head.FirstTime.UnixMicro(), l.Site.LocatorKey()))
+		l.Settings(size), head.Generation, head.FirstTime.UnixMicro(), l.Site.Key()))
 	return partition{id: id, generation: head.Generation, first: head.FirstTime, size: size}
 }
 

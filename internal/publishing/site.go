@@ -15,6 +15,7 @@
 package publishing
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -26,6 +27,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/syntax"
@@ -54,6 +56,10 @@ type Site struct {
 
 	settings  Settings
 	stem, ext string // of the paths of numbered documents
+	longest   int    // MaxDescription; negative: no limit
+
+	mu       sync.Mutex
+	reported map[int64]struct{} // times of items of which something is left out
 }
 
 // New returns the Site of a Publisher with these settings.
@@ -62,7 +68,7 @@ func New(s Settings) *Site {
 	host, end := syntax.SplitHTTP(s.Base)
 	l := &Site{
 		Catalog: s.Catalog, Sources: slices.Compact(slices.Sorted(slices.Values(s.Sources))), Locator: s.Locator,
-		Origin: s.Base[:end], Root: s.Base[end:] + name, settings: s,
+		Origin: s.Base[:end], Root: s.Base[end:] + name, settings: s, longest: cmp.Or(s.MaxDescription, defaultDescription),
 	}
 	if l.Locator == nil {
 		l.Locator = websync.PathLocator{Base: s.Base, Own: s.Own, Reserved: s.Reserved}
@@ -133,16 +139,16 @@ func IsHash(s string) bool {
 	return len(s) == hashLength && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// LocatorKey returns a text that changes when the Locator gives other URLs, as far as
-// that is visible: the URL of one body, and the String of a Locator that is a
-// [fmt.Stringer].
-func (s *Site) LocatorKey() string {
+// Key returns a text that changes with MaxDescription, and when the Locator gives other
+// URLs, as far as that is visible: the URL of one body, and the String of a Locator that
+// is a [fmt.Stringer].
+func (s *Site) Key() string {
 	any := websync.Item{Resource: websync.Resource{ID: "urn:websync:any"}}
 	key := s.Locator.URL(&any, "content")
 	if named, ok := s.Locator.(fmt.Stringer); ok {
 		key += " " + named.String()
 	}
-	return key
+	return key + " " + strconv.Itoa(s.longest)
 }
 
 // Check returns Err, or an error if the Locator gives the URL of the root document to a
@@ -164,8 +170,14 @@ var errTaken = errors.New(
 	"its URL is reserved for the publisher's own resources, bodies and documents, but its source is not own")
 
 // Refusal returns why an item must not be listed; nil if it may be listed. An item is
-// refused if its id is taken: readers would attribute it to the publisher.
-func (s *Site) Refusal(item *websync.Item) error { return s.Taken(item, item.Resource.ID) }
+// refused if its id is taken: readers would attribute it to the publisher. It is also
+// refused if it is long although nothing is left to leave out.
+func (s *Site) Refusal(item *websync.Item) error {
+	if s.isLong(item) {
+		return errLong
+	}
+	return s.Taken(item, item.Resource.ID)
+}
 
 // Taken returns an error if an item must not be listed with a URL that its publisher has
 // chosen. That is so if its source is not own, and the URL is one that the Locator
@@ -185,7 +197,7 @@ func (s *Site) Taken(item *websync.Item, url string) error {
 	return nil
 }
 
-// Items yields items of the Catalog, each checked. An item is valid until the next one.
+// Items yields items of the Catalog, each checked, and as long as MaxDescription allows. An item is valid until the next one.
 // An error is the last that it yields.
 type Items = iter.Seq2[*websync.Item, error]
 
@@ -213,6 +225,7 @@ func (s *Site) Items(all iter.Seq2[websync.Item, error], fail func(error) error,
 				yield(nil, fail(err))
 				return
 			}
+			s.fit(&item)
 			if refuse != nil {
 				if why := s.Refusal(&item); why != nil {
 					refuse(&item, why)

@@ -66,7 +66,7 @@ func TestAt(t *testing.T) {
 	second := first.At("sub/b.xml", "b")
 	assert.NoError(t, second.Check())
 	assert.Equal(t, "https://example.org/sub/b.xml", second.URL())
-	assert.Equal(t, first.LocatorKey(), second.LocatorKey())
+	assert.Equal(t, first.Key(), second.Key())
 	assert.EqualError(t, first.At("sub/").Err,
 		`x: Publisher.Base and Path make "https://example.org/sub/", which must be the clean URL of a document, without query and fragment`)
 
