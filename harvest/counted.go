@@ -32,7 +32,7 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	}
 	sent := *req
 	sent.Root, sent.Source, sent.List = cmp.Or(req.Root, c.run.root), c.run.key, c.list
-	sent.Began = c.run.report.Started
+	sent.Began, sent.SameHost = c.run.report.Started, req.SameHost || c.run.h.SameHost
 	req = &sent
 	began := time.Now()
 	resp, err := c.run.h.Fetcher.Fetch(ctx, req)

@@ -29,6 +29,10 @@ type Request struct {
 	// Root is the URL that the user named as the source. Only its host may have a private
 	// address. If empty, the engine sets it.
 	Root string
+	// SameHost allows requests to the host of Root only, by its name, with any scheme and
+	// port; to others, redirects included, they are ErrForbidden. The engine sets it if
+	// Harvester.SameHost is.
+	SameHost bool
 	// Source is the key of the source, and List is set for a document of the Source
 	// rather than a body. Began is when the run began: a Fetcher may leave a host alone
 	// for the rest of a run. The engine sets all three.

@@ -63,6 +63,10 @@ type Harvester struct {
 	Budget Budget
 	// Quota limits what the Catalog takes of a source.
 	Quota Quota
+	// SameHost forbids requests to other hosts than that of the URL which the user named:
+	// what a source lists there is [ErrForbidden]. So no list of a stranger makes this
+	// process visit third parties. The Fetcher carries it out.
+	SameHost bool
 	// TTL is how long a claim stands after this process has died, unless the Store knows
 	// that it has (see Owners). If zero or negative, it is one minute.
 	TTL time.Duration

@@ -53,8 +53,8 @@ func openTree(dir string) (*tree, error) {
 	return t, nil
 }
 
-// close releases the lock.
-func (t *tree) close() error { return errors.Join(t.lock.Close(), t.root.Close()) }
+// close releases the lock. What the export was is nobody's business afterwards.
+func (t *tree) close() error { return errors.Join(t.lock.Truncate(0), t.lock.Close(), t.root.Close()) }
 
 // lockFile is locked while an export runs. It names the export that locked it last.
 const lockFile = private + "/lock"

@@ -12,6 +12,7 @@ type config struct {
 	Rate         float64         `json:"rate"`
 	Concurrency  int             `json:"concurrency"`
 	AllowPrivate bool            `json:"allow_private"`
+	SameHost     bool            `json:"same_host"`
 	Status       string          `json:"status"`
 	StatusHosts  []string        `json:"status_hosts"`
 	Report       string          `json:"report"`
@@ -38,6 +39,7 @@ type configSource struct {
 	Scope       []string `json:"scope"`
 	Rank        int      `json:"rank"`
 	Quarantined bool     `json:"quarantined"`
+	SameHost    bool     `json:"same_host"`
 
 	Quota configQuota `json:"quota"`
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/notify"
 	"github.com/websync-go/websync/harvest/schedule"
 )
@@ -78,7 +79,11 @@ func (p *relayCommand) fail(err error) {
 
 // open schedules the Sources of what a follower's URL leads to.
 func (p *relayCommand) open(ctx context.Context, f *follower) error {
-	sources, left, err := p.opener.Sources(ctx, f.target)
+	opener := *p.opener
+	if f.entry.SameHost {
+		opener.Fetcher = sameHost{p.opener.Fetcher, f.target.URL}
+	}
+	sources, left, err := opener.Sources(ctx, f.target)
 	if err != nil && len(sources) == 0 {
 		return err
 	}
@@ -117,6 +122,18 @@ func (p *relayCommand) open(ctx context.Context, f *follower) error {
 		}
 	}
 	return nil
+}
+
+// A sameHost is a Fetcher that asks the host of a URL only.
+type sameHost struct {
+	harvest.Fetcher
+	url string
+}
+
+func (s sameHost) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+	sent := *req
+	sent.Root, sent.SameHost = s.url, true
+	return s.Fetcher.Fetch(ctx, &sent)
 }
 
 // doubt lets what a source is be found out anew at the next start.

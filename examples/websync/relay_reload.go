@@ -69,12 +69,13 @@ func (p *relayCommand) reload(ctx context.Context) {
 	p.Complainf("configuration read: %s came, %d went; one that has changed counts twice", came, ended)
 }
 
-// differing returns the names of the fields that differ, apart from sources.
+// differing returns the names of the fields that differ, apart from those about sources.
 func differing(a, b config) (names []string) {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	for i := range x.NumField() {
 		name := x.Type().Field(i).Tag.Get("json")
-		if name != "sources" && !reflect.DeepEqual(x.Field(i).Interface(), y.Field(i).Interface()) {
+		isOfSources := slices.Contains([]string{"sources", "quota", "same_host"}, name)
+		if !isOfSources && !reflect.DeepEqual(x.Field(i).Interface(), y.Field(i).Interface()) {
 			names = append(names, name)
 		}
 	}
@@ -90,7 +91,8 @@ func (p *relayCommand) choose(sources []followed) (began, ended []*follower) {
 	for _, src := range sources {
 		src.quarantined = src.quarantined || slices.Contains(p.quarantined, src.target.URL)
 		at := slices.IndexFunc(p.followers, func(f *follower) bool {
-			return f.quarantined == src.quarantined && reflect.DeepEqual(f.stated, src.stated)
+			return f.quarantined == src.quarantined && reflect.DeepEqual(f.stated, src.stated) &&
+				f.entry.Quota == src.entry.Quota && f.entry.SameHost == src.entry.SameHost
 		})
 		if at >= 0 {
 			all = append(all, p.followers[at])

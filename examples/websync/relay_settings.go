@@ -34,7 +34,7 @@ var (
 const eliText = "only the publisher of an ELI can list it, and a relay publishes the work of others"
 
 // defaultQuota is what one source may fill the store with.
-var defaultQuota = harvest.Quota{Records: 2_000_000, Bodies: 200 << 30, Descriptions: 4 << 30, Entries: 2_000_000}
+var defaultQuota = harvest.Quota{Records: 10_000_000, Bodies: 200 << 30, Descriptions: 20 << 30, Entries: 10_000_000}
 
 // notifyPath is where notices come in, below the base.
 const notifyPath = "notify/"
@@ -299,6 +299,7 @@ func (c *configuration) followed(path string, src *configSource, s *settings) (f
 		return f, err
 	}
 	f.entry, err = c.entry(path, src)
+	f.entry.SameHost = src.SameHost || c.SameHost
 	f.entry.Quota = harvest.Quota{
 		Records:      cmp.Or(src.Quota.Records, c.Quota.Records, defaultQuota.Records),
 		Bodies:       cmp.Or(src.Quota.Bodies, c.Quota.Bodies, defaultQuota.Bodies),

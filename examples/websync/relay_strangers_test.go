@@ -456,3 +456,43 @@ func TestRelayQuota(t *testing.T) {
 	})
 	require.Equal(t, exitDone, r.stop(), r.stderr)
 }
+
+// TestSameHost: a source's list does not make a relay visit third parties, whether it is
+// found out what the source offers, or harvested.
+func TestSameHost(t *testing.T) {
+	var visited atomic.Int64
+	third := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		visited.Add(1)
+		fmt.Fprint(w, "third")
+	}))
+	defer third.Close()
+	away := strings.Replace(third.URL, "127.0.0.1", "localhost", 1)
+	source := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/robots.txt":
+			fmt.Fprintf(w, "Sitemap: %s/sitemap.xml\n", away)
+		case "/sitemap.xml":
+			const urlset = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>http://%s/page</loc></url>` +
+				`<url><loc>%s/victim</loc></url><url><loc>http://%[1]s/redirect</loc></url></urlset>`
+			fmt.Fprintf(w, urlset, r.Host, away)
+		case "/page":
+			fmt.Fprint(w, "page")
+		case "/redirect":
+			http.Redirect(w, r, away+"/victim", http.StatusFound)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer source.Close()
+	for _, protocol := range []string{"auto", "sitemap"} {
+		for _, where := range []string{`"same_host": true, "sources": [{`, `"sources": [{"same_host": true, `} {
+			r := startRelay(t, 1, "-store=mem", "-allow-private", configured(t, `{%s"protocol": %q, "url": %q}]}`, where, protocol, source.URL+"/sitemap.xml"))
+			eventually(t, func() bool { return strings.Contains(r.stderr.String(), ": 1 created") }, r.stderr)
+			assert.Contains(t, r.stderr.String(), "not on the host of the source")
+			r.stop()
+		}
+	}
+	assert.Zero(t, visited.Load())
+	r := startRelay(t, 1, "-store=mem", "-allow-private", "-protocol=sitemap", source.URL+"/sitemap.xml")
+	eventually(t, func() bool { return visited.Load() > 1 }, r.stderr)
+}

@@ -222,6 +222,9 @@ func (k *call) check(u *url.URL, origin string) error {
 	if err := checkURL(u); err != nil {
 		return refused(u.String(), "%w", err)
 	}
+	if root, err := url.Parse(k.root); k.req.SameHost && (err != nil || !strings.EqualFold(u.Hostname(), root.Hostname())) {
+		return refused(u.String(), "not on the host of the source, which Request.SameHost demands")
+	}
 	if k.c.AllowPrivate || origin == k.root {
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -136,4 +137,37 @@ func TestOwnTransport(t *testing.T) {
 	conn, err := dialer.DialContext(context.Background(), "tcp", srv.Listener.Addr().String())
 	require.NoError(t, err)
 	conn.Close()
+}
+
+// TestSameHost: with Request.SameHost nothing is asked of another host than that of Root,
+// neither for the request itself nor after a redirect.
+func TestSameHost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWeb()
+		for _, url := range []string{"http://example.org/a", "https://EXAMPLE.org:8443/a", "http://other.example/a", "http://sub.example.org/a"} {
+			w.answers[url] = reply(200, "x")
+		}
+		w.answers["https://example.org:8443/a"] = reply(200, "x")
+		w.answers["http://example.org/near"] = reply(302, "", "Location: /a")
+		w.answers["http://example.org/away"] = reply(302, "", "Location: http://other.example/a")
+		c := w.client()
+		for url, allowed := range map[string]bool{
+			"http://example.org/a": true, "https://EXAMPLE.org:8443/a": true, "http://example.org/near": true,
+			"http://other.example/a": false, "http://sub.example.org/a": false, "http://example.org/away": false,
+		} {
+			resp, err := c.Fetch(t.Context(), &harvest.Request{URL: url, Root: "https://Example.org/list", SameHost: true})
+			if allowed {
+				require.NoError(t, err, url)
+				resp.Body.Close()
+				continue
+			}
+			require.ErrorIs(t, err, harvest.ErrForbidden, url)
+			assert.ErrorContains(t, err, "not on the host of the source")
+		}
+		assert.Empty(t, w.times("http://other.example/a"))
+		for _, root := range []string{"", "no URL", "file:///a"} {
+			_, err := c.Fetch(t.Context(), &harvest.Request{URL: "http://example.org/a", Root: root, SameHost: true})
+			require.ErrorIs(t, err, harvest.ErrForbidden, root)
+		}
+	})
 }

@@ -44,6 +44,9 @@ type Entry struct {
 	// spent is stored as tasks, and the source runs again after Interval.
 	Budget harvest.Budget
 
+	// SameHost, if set, sets that of the Harvester.
+	SameHost bool
+
 	// Quota, if it is not zero, replaces that of the Harvester.
 	Quota harvest.Quota
 }

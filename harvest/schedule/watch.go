@@ -19,6 +19,7 @@ func (s *Scheduler) watch(ctx context.Context, t *turn, src harvest.Source) (*ha
 	if t.Budget != (harvest.Budget{}) {
 		h.Budget = t.Budget
 	}
+	h.SameHost = h.SameHost || t.SameHost
 	if t.Quota != (harvest.Quota{}) {
 		h.Quota = t.Quota
 	}
