@@ -22,7 +22,8 @@ import (
 // link, to change the configuration of a server.
 var hostileTexts = []string{
 	"text/html\"; } server { listen 1; } #", "text/x\nadd_header X-Evil 1;", "text/x\r\nX-Evil: 1", "text/x;\x00", "text/ü", "a/b\\",
-	"text/html; charset=\"${PATH}\"", "a/$document_root", `text/html; a="$$websync"`, `text/html; a="%{HTTP_HOST}e %s"`, `text/html; a=">"`,
+	"text/html; charset=\"${PATH}\"", "a/$document_root", `text/html; a="$$websync"`,
+	`text/html; a="%{HTTP_HOST}e %s"`, `text/html; a=">"`,
 	`text/html; a="\"; add_header X-Evil 1; #"`, `text/html; a="\r\nX-Evil: 1"`, `text/x; a="\\"`, "text/html; a=\"{}'`\"",
 	"text/" + strings.Repeat("x", 5000), "</Location>", "multipart/x-mixed-replace",
 }
