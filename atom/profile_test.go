@@ -17,6 +17,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // A records is the Source of an invented profile of Atom, as another package would define
@@ -117,7 +118,7 @@ func TestProfileConformance(t *testing.T) {
 			},
 		),
 		Store:     func(testing.TB) harvest.Store { return memstore.New() },
-		Positions: 20,
+		Positions: racing.Some(20),
 	})
 }
 

@@ -317,6 +317,7 @@ func TestReaderLimits(t *testing.T) {
 		assert.Len(t, items[0].Entry.Links[0].Digests, 64)
 	})
 	t.Run("one entry's", func(t *testing.T) {
+		racing.Long(t)
 		long := strings.Repeat("x", 11<<20)
 		deep := strings.Repeat("<b>", 300) + strings.Repeat("</b>", 300)
 		set := func(*atom.Reader) {}

@@ -3,6 +3,7 @@ package atom_test
 import (
 	"errors"
 	"fmt"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"io"
 	"maps"
 	"math/rand/v2"
@@ -139,7 +140,7 @@ func TestSourceAuditsDates(t *testing.T) {
 // the documents list. It makes 2,000 histories.
 func TestSourceWindowHistories(t *testing.T) {
 	histories := uint64(2000)
-	if testing.Short() {
+	if racing.Few() {
 		histories = 200
 	}
 	for seed := range histories {

@@ -346,7 +346,8 @@ func (c *chronicle) finished(t *rapid.T, tb testing.TB, store *harvest.Catalog, 
 
 // TestSourceHistories: after any history of a feed and any interruptions, the store holds
 // the result of a replay of the documents, and an undisturbed run requests only the pages
-// of the entries that are left. By default it makes 500 histories.
+// of the entries that are left. It makes five times as many histories as the flag
+// -rapid.checks sets.
 func TestSourceHistories(t *testing.T) {
 	dirs := t.TempDir()
 	history := func(r *rapid.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // pageOf returns an entry with an alternate link to a page of its own.
@@ -89,7 +90,7 @@ func TestSourceConformance(t *testing.T) {
 				Source:    func() harvest.Source { return &atom.Source{URL: feedURL} },
 				Sites:     sites,
 				Store:     func(testing.TB) harvest.Store { return memstore.New() },
-				Positions: 20,
+				Positions: racing.Some(20),
 			})
 		})
 	}

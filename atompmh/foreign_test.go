@@ -52,7 +52,7 @@ func alternatesOf(e *naive.Entry) []naive.Link {
 
 // foreignSeeds is how many random histories the tests of this file run; with 100 or more
 // they run all faults, too.
-var foreignSeeds = flag.Int("foreign", 10, "random histories of foreign producers")
+var foreignSeeds = flag.Int("foreign", racing.Some(10), "random histories of foreign producers")
 
 func TestForeignFaults(t *testing.T) {
 	every := 7
@@ -64,7 +64,7 @@ func TestForeignFaults(t *testing.T) {
 
 func TestForeignScenarios(t *testing.T) { naive.RunScenarios(t, foreign) }
 
-func TestForeignHistories(t *testing.T) { naive.RunHistories(t, foreign, racing.Some(*foreignSeeds)) }
+func TestForeignHistories(t *testing.T) { naive.RunHistories(t, foreign, *foreignSeeds) }
 
 // TestForeignDeletionMeanwhile: a record is deleted or modified after its entry was read:
 // its links lead to nothing, and the next run knows why (Resolvability of URIs).
@@ -332,7 +332,7 @@ func timeOf(t *testing.T, s string) time.Time {
 // TestForeignConsumer: a consumer that keeps to the text of the specification stays in
 // step with a Publisher, and each document has what "Protocol details" demands.
 func TestForeignConsumer(t *testing.T) {
-	for seed := range racing.Some(*foreignSeeds) {
+	for seed := range *foreignSeeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			collection := naive.NewCollection(t, seed)
 			p := &atom.Publisher{Profile: atompmh.Profile(), Place: websync.Place{Catalog: collection.Store, Base: collection.URL}, Author: websync.Person{Name: "A"},

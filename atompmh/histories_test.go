@@ -280,13 +280,13 @@ func (h *history) replay() map[string]string {
 	return all
 }
 
-var histories = flag.Uint64("histories", 40, "how many histories TestHistories has")
+var histories = flag.Uint64("histories", racing.Some[uint64](300), "how many histories TestHistories has")
 
 // TestHistories: after any history of a publisher, followed over HTTP with any
 // interruptions, the store equals the publisher's state and a naive replay of its
 // documents, which are valid.
 func TestHistories(t *testing.T) {
-	for seed := range racing.Some(*histories) {
+	for seed := range *histories {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			h := newHistory(t, seed)
 			store := harvest.NewCatalog(memstore.New())

@@ -12,14 +12,13 @@ import (
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/atompmh"
 	"github.com/websync-go/websync/internal/testing/naive"
-	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // TestOddRecords: whatever a Catalog holds, a validator of RFC 4287, RFC 5005 and RFC
 // 6721 that shares nothing with package atom finds no fault in what is published, and
 // neither does this package.
 func TestOddRecords(t *testing.T) {
-	for seed := range racing.Some(20 * uint64(*foreignSeeds)) {
+	for seed := range 20 * uint64(*foreignSeeds) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			p := newPublisher(naive.Odd(t, seed, www), 1+int(seed%5))
 			p.LatestOnly, p.Complete = seed%3 == 0, seed%7 == 6

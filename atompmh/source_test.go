@@ -17,6 +17,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
@@ -738,7 +739,7 @@ func TestSourceConformance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			sourcetest.Run(t, sourcetest.Options{
 				Source: func() harvest.Source { return &atompmh.Source{URL: feedURL, AllFormats: true} },
-				Sites:  sites, Positions: 20,
+				Sites:  sites, Positions: racing.Some(20),
 				Store: func(testing.TB) harvest.Store { return memstore.New() },
 			})
 		})

@@ -98,9 +98,7 @@ func BenchmarkFeed(b *testing.B) {
 // TestPublisherMemory: what the feed needs beside a fixed amount is at most a hundred
 // bytes for each act, however often the acts have changed.
 func TestPublisherMemory(t *testing.T) {
-	if racing.Enabled {
-		t.Skip("the memory of the race detector is no figure")
-	}
+	racing.Long(t)
 	const n, perAct, fixed = 40_000, 100, 1 << 20
 	acts := manyActs(n, true)
 	log := new(websync.Log)

@@ -26,7 +26,7 @@ import (
 	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
-var full = flag.Bool("full", false, "TestSimulatedPublisher has 5,000 acts, not 200")
+var full = flag.Bool("full", !racing.Few(), "TestSimulatedPublisher has 5,000 acts, not 200")
 
 // A gazetteer simulates a publisher of legislation, day by day, and is the Fetcher of its
 // documents. Its sitemap is a copy of some day; its feed and its pages are those of now.

@@ -22,6 +22,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
@@ -57,7 +58,7 @@ func TestSourceConformance(t *testing.T) {
 				},
 				Sites:     sites,
 				Store:     func(testing.TB) harvest.Store { return memstore.New() },
-				Positions: 20,
+				Positions: racing.Some(20),
 				Tolerates: func(url string, f sourcetest.Failure) bool {
 					format := strings.HasSuffix(url, "/html") || strings.HasSuffix(url, "/xml") || strings.HasSuffix(url, "/pdf")
 					part := strings.HasPrefix(url, law+"eli/sitemap") // it does not have its name

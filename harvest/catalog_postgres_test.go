@@ -28,7 +28,7 @@ func openPostgres(t testing.TB, dsn, schema string) *pgCatalog {
 }
 
 func TestCatalogOnPostgres(t *testing.T) {
-	racing.Skip(t)
+	racing.Long(t)
 	dsn := pgtest.Server(t)
 	open := func(t testing.TB, now func() time.Time) checkedCatalog {
 		s := openPostgres(t, dsn, pgtest.Schema(t, dsn))

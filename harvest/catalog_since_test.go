@@ -2,6 +2,7 @@ package harvest_test
 
 import (
 	"fmt"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"testing"
 	"time"
 
@@ -109,7 +110,7 @@ func TestSinceEnds(t *testing.T) {
 // The position of a time among a million entries takes 5 round trips to a server.
 func TestSinceRoundTrips(t *testing.T) {
 	n := 1_000_000
-	if testing.Short() {
+	if racing.Few() {
 		n = 100_000
 	}
 	db := &remoteDB{Store: memstore.New()}

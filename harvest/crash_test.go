@@ -18,6 +18,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
@@ -26,7 +27,7 @@ import (
 const crashEnv = "WEBSYNC_CRASH_STEP"
 
 var (
-	kills    = flag.Int("kills", 20, "how many processes TestKills kills, at least")
+	kills    = flag.Int("kills", racing.Some(20), "how many processes TestKills kills, at least")
 	killSeed = flag.Uint64("killseed", 0, "what TestKills draws its moments from; 0: another each time")
 )
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"io"
 	"math/rand/v2"
 	"sync"
@@ -161,9 +162,7 @@ func TestSupersededWhileRead(t *testing.T) {
 
 // TestDeliveryOfMuch: Content reads 64 MiB and no more.
 func TestDeliveryOfMuch(t *testing.T) {
-	if testing.Short() {
-		t.Skip("64 MiB")
-	}
+	racing.Long(t) // 64 MiB
 	w := newWorld(t)
 	text := bytes.Repeat([]byte("0123456789abcdef"), 4<<20)
 	for i, text := range [][]byte{text, append(text, 'x')} {

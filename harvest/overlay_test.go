@@ -3,6 +3,7 @@ package harvest_test
 import (
 	"context"
 	"fmt"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -19,7 +20,7 @@ func TestOverlay(t *testing.T) {
 	t.Run("Store", func(t *testing.T) {
 		storetest.Run(t, storetest.Options{Open: func(testing.TB) harvest.Store { return harvest.OverlayOn(memstore.New()) }})
 	})
-	if testing.Short() {
+	if racing.Few() {
 		return
 	}
 	t.Run("Catalog", func(t *testing.T) {
@@ -119,9 +120,7 @@ func TestPlanWhileOthersWrite(t *testing.T) {
 // A plan of more changes than it remembers decides about each, and about those that come
 // again while it does.
 func TestPlanForgets(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it plans 200,000 changes")
-	}
+	racing.Long(t) // it plans 200,000 changes
 	const n, remembered = 200_000, 65_536
 	all := make([]harvest.Event, 0, 2*n)
 	for i := range n {

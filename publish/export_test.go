@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"io"
 	"io/fs"
 	"iter"
@@ -788,9 +789,7 @@ func (n numbered) Documents(context.Context) iter.Seq2[string, error] {
 // A plan needs 25 bytes a document and the spare capacity of slices, whatever the lengths
 // of the paths.
 func TestPlanOfManyDocuments(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
+	racing.Long(t)
 	const n, nameLength = 100_000, 82
 	dir := t.TempDir()
 	var most uint64

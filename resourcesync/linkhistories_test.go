@@ -25,7 +25,7 @@ import (
 	"github.com/websync-go/websync/resourcesync"
 )
 
-var linkSeeds = flag.Uint64("link-seeds", 200, "how many seeds TestLinkHistories has")
+var linkSeeds = flag.Uint64("link-seeds", racing.Some[uint64](200), "how many seeds TestLinkHistories has")
 
 // A related is a resource with others around it.
 type related struct {
@@ -260,7 +260,7 @@ func (p *relations) sourceOf() *resourcesync.Source {
 // TestLinkHistories harvests random publishers with links by random settings, while
 // requests fail and payloads come.
 func TestLinkHistories(t *testing.T) {
-	for seed := range racing.Some(*linkSeeds) {
+	for seed := range *linkSeeds {
 		random := rand.New(rand.NewPCG(seed, 11))
 		flip := func() bool { return random.IntN(2) == 0 }
 		p := &relations{random: random, resources: make(map[string]related), versions: make(map[string][]string),

@@ -24,7 +24,7 @@ import (
 	"github.com/websync-go/websync/resourcesync"
 )
 
-var replayed = flag.Uint64("replayed", 50, "how many random histories TestPublisherReplayed has")
+var replayed = flag.Uint64("replayed", racing.Some[uint64](50), "how many random histories TestPublisherReplayed has")
 
 // A reading is a document as encoding/xml reads it.
 type reading struct {
@@ -489,7 +489,7 @@ func (s *server) checkFinal() {
 // at the Publisher's state after each step of random histories: by the Resource List; by
 // all Change Lists, from nothing; and by what is new in them, by its time.
 func TestPublisherReplayed(t *testing.T) {
-	for seed := range racing.Some(*replayed) {
+	for seed := range *replayed {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 11))
 			store := testkit.NewStore(t)

@@ -27,7 +27,7 @@ import (
 )
 
 var (
-	simulated = flag.Int("simulated", 400, "how many resources TestSimulated has; it changes half as many")
+	simulated = flag.Int("simulated", racing.Some(400), "how many resources TestSimulated has; it changes half as many")
 	simSeeds  = flag.Uint64("simulated-seeds", 1, "how many seeds TestSimulated has")
 )
 
@@ -41,7 +41,7 @@ type history struct {
 // run an Audit finds nothing if the run was in step, and otherwise exactly what the Store
 // lacks.
 func TestSimulated(t *testing.T) {
-	size, seeds := racing.Some(*simulated), racing.Some(*simSeeds)
+	size, seeds := *simulated, *simSeeds
 	for name, shape := range map[string]func(*publisher){
 		"one list":              func(*publisher) {},
 		"an index":              func(p *publisher) { p.perList, p.perPart = size/20, size/4 },

@@ -56,7 +56,7 @@ func md5Of(s string) string { return fmt.Sprintf("md5:%x", md5.Sum([]byte(s))) }
 
 // foreignSeeds is how many random histories the tests of this file run; with 100 or more
 // they run all faults, too.
-var foreignSeeds = flag.Int("foreign", 10, "random histories of foreign publishers")
+var foreignSeeds = flag.Int("foreign", racing.Some(10), "random histories of foreign publishers")
 
 func TestForeignFaults(t *testing.T) {
 	every := 7
@@ -68,7 +68,7 @@ func TestForeignFaults(t *testing.T) {
 
 func TestForeignScenarios(t *testing.T) { naive.RunScenarios(t, foreign) }
 
-func TestForeignHistories(t *testing.T) { naive.RunHistories(t, foreign, racing.Some(*foreignSeeds)) }
+func TestForeignHistories(t *testing.T) { naive.RunHistories(t, foreign, *foreignSeeds) }
 
 // TestForeignOrder: the walk does not end at a document that is older than the last run
 // but has no entry of it (§8.3).
@@ -555,7 +555,7 @@ func textsOf(t *testing.T, e *naive.Entry) string {
 // TestForeignReader: a reader that keeps to the text of the specification stays in step
 // with a Publisher, and each document has what §3 to §7 demand.
 func TestForeignReader(t *testing.T) {
-	for seed := range racing.Some(*foreignSeeds) {
+	for seed := range *foreignSeeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			collection := naive.NewCollection(t, seed)
 			collection.Attachments, collection.Lengths, collection.Sums = true, seed%2 == 0, seed%4 > 1

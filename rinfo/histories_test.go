@@ -309,12 +309,12 @@ func unnamed(state map[string]string) map[string]string {
 	return all
 }
 
-var histories = flag.Uint64("histories", 40, "how many histories TestHistories has")
+var histories = flag.Uint64("histories", racing.Some[uint64](300), "how many histories TestHistories has")
 
 // TestHistories: whatever happens to a depot, and however runs are interrupted, a
 // harvester that reads it over HTTP has its state in the end, and so has a naive reader.
 func TestHistories(t *testing.T) {
-	for seed := range racing.Some(*histories) {
+	for seed := range *histories {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { history(t, rand.New(rand.NewPCG(seed, 7))) })
 		if t.Failed() {
 			return

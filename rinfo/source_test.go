@@ -17,6 +17,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/rinfo"
 )
@@ -139,7 +140,7 @@ func TestSourceConformance(t *testing.T) {
 				Source:    func() harvest.Source { return &rinfo.Source{URL: feedURL} },
 				Sites:     sites,
 				Store:     func(testing.TB) harvest.Store { return memstore.New() },
-				Positions: 20,
+				Positions: racing.Some(20),
 			})
 		})
 	}

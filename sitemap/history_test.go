@@ -2,6 +2,7 @@ package sitemap_test
 
 import (
 	"fmt"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -164,7 +165,7 @@ func (h *history) mustDoubt(before map[string]string) bool {
 // show.
 func TestHistories(t *testing.T) {
 	n := 300
-	if testing.Short() {
+	if racing.Few() {
 		n = 30
 	}
 	doubted, trusted := 0, 0

@@ -642,7 +642,7 @@ func TestPublisherManyAlternates(t *testing.T) {
 
 // A part that would be too long makes all parts smaller: no entry and no element is lost.
 func TestPublisherFits(t *testing.T) {
-	racing.Skip(t)
+	racing.Long(t)
 	const n = 120
 	big := bigImage(t, 900_000)
 	batch := numbered(1, n)

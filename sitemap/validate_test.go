@@ -523,7 +523,7 @@ func million(n int) io.Reader {
 // TestMillion: reading a document of 1,000,000 entries needs no more memory at its end
 // than at its start. Validating it needs what the documentation states.
 func TestMillion(t *testing.T) {
-	racing.Skip(t)
+	racing.Long(t)
 	const n = 1_000_000
 	t.Run("Reader", func(t *testing.T) {
 		var rules []string

@@ -2,6 +2,7 @@ package conformance_test
 
 import (
 	"fmt"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"io"
 	"strings"
 	"testing"
@@ -52,9 +53,7 @@ func largePair(parts, entries int, atEnd func(part int)) *conformance.Checker {
 
 // Memory grows by at most 40 bytes for a URL of the sitemap.
 func TestFlatMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a long list")
-	}
+	racing.Long(t) // a long list
 	const parts = 8
 	heap := make(map[int]int64)
 	c := largePair(parts, 2000, func(part int) {

@@ -10,6 +10,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/storetest"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // TestStore: what was harvested is there when the file is opened again.
@@ -30,9 +31,7 @@ func TestStore(t *testing.T) {
 
 // TestRules: the file is a Store by all rules.
 func TestRules(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the whole suite takes half a minute")
-	}
+	racing.Long(t) // the whole suite takes half a minute
 	again := func(t testing.TB, name string) harvest.Store {
 		f, err := open(name)
 		require.NoError(t, err)

@@ -22,10 +22,11 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 var (
-	kills    = flag.Int("kills", 3, "how often the tests of kill -9 kill; 50 or more: a harvest of 2,000 resources rather than 500")
+	kills    = flag.Int("kills", racing.Some(30), "how often the tests of kill -9 kill; 50 or more: a harvest of 2,000 resources rather than 500")
 	killSeed = flag.Uint64("killseed", 0, "their seed; 0: another one each time")
 )
 

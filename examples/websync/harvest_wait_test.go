@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"net/http"
 	"regexp"
 	"testing"
@@ -16,9 +17,7 @@ import (
 // TestWait: a process that was killed leaves its claim in PostgreSQL. The next run says
 // until when it stands, and one with -wait begins then.
 func TestWait(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes the minute for which a claim stands")
-	}
+	racing.Long(t) // takes the minute for which a claim stands
 	t.Parallel()
 	pgtest.Server(t)
 	dsn, drop, err := pgtest.NewDatabase()

@@ -18,6 +18,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/testing/pgtest"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
@@ -422,7 +423,7 @@ func TestTerminated(t *testing.T) {
 	var killing sync.WaitGroup
 	killed := 0
 	killing.Go(func() {
-		for ctx.Err() == nil && killed < 40 {
+		for ctx.Err() == nil && killed < racing.Some(40) {
 			answers, err := pgtest.Query(dsn, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = '"+schema+"' order by random() limit 1")
 			assert.NoError(t, err)
 			killed += len(answers)

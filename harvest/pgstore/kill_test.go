@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -94,7 +95,7 @@ func TestKill(t *testing.T) {
 	s := reopen(t, dsn, pgtest.Schema(t, dsn))
 	c := &child{Server: dsn, Schema: s.db.schema, Source: "a", Entries: 5_000}
 	kills := 8
-	if testing.Short() {
+	if racing.Few() {
 		kills = 4
 	}
 	for killed := 0; killed < kills; {

@@ -13,6 +13,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -122,7 +123,7 @@ func TestSitemap(t *testing.T) {
 	check := func(name, path string, complete bool, o sourcetest.Options) {
 		t.Run(name, func(t *testing.T) {
 			o.Source = func() harvest.Source { return &sitemap.Source{URL: www + path, Complete: complete} }
-			o.Store = newStore
+			o.Store, o.Positions = newStore, racing.Some(60)
 			tolerates := o.Tolerates
 			// a sitemap does not contain its own URL
 			o.Tolerates = func(url string, f sourcetest.Failure) bool {

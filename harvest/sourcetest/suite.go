@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"github.com/websync-go/websync/internal/testing/suite"
 )
 
@@ -90,7 +91,7 @@ func newTester(t testing.TB, o Options) *tester {
 		t.Fatal("Options need Source, which must not return nil, Store, and at least one of Sites")
 	}
 	o.Positions = cmp.Or(o.Positions, 60)
-	if testing.Short() && (o.Positions < 0 || o.Positions > 4) {
+	if racing.Short() && (o.Positions < 0 || o.Positions > 4) {
 		o.Positions = 4
 	}
 	if o.Tolerates == nil {

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -126,7 +127,7 @@ func killed(t *testing.T, file string, commits int) (acknowledged int) {
 func TestKill(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "store.db")
 	rounds := 6
-	if testing.Short() {
+	if racing.Few() {
 		rounds = 2
 	}
 	least := 0

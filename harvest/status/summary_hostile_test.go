@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"math"
 	"net/url"
 	"runtime"
@@ -101,9 +102,7 @@ func countElements(t *testing.T, page string) map[string]int {
 // A million hosts, ids, reasons, rules and sources need no more memory than a few
 // hundred.
 func TestMemoryIsBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a million hosts take seconds")
-	}
+	racing.Long(t) // a million hosts take seconds
 	synctest.Test(t, func(t *testing.T) {
 		s := newTelling()
 		feed := func(from, to int) {

@@ -189,7 +189,7 @@ var blobRules = []rule{
 		if o, ok := b.Store.(harvest.Owners); ok && o.Owner() != "" {
 			names = append(names, names[0]+"."+o.Owner(), blobName()+"."+o.Owner())
 		}
-		for len(names) < 250 && (len(names) < 120 || !racing.Few()) {
+		for len(names) < 250 && (len(names) < 120 || !racing.Short()) {
 			part := blobName()[2:]
 			names = append(names, "ab"+part, part+"ab")
 		}

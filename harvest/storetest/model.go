@@ -48,7 +48,7 @@ func withModel(name, sentence, views, updates, ends string, workers int) rule {
 		m := &model{views: views, updates: updates, ends: ends}
 		m.versions.Store("", &version{pairs: pairs{}})
 		steps := 40
-		if racing.Few() {
+		if racing.Short() {
 			steps = 20
 		}
 		for range 2 {

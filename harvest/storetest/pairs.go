@@ -17,7 +17,7 @@ var pairRules = []rule{
 		d.holds(odd)
 		d.set(pairs{"a": "", "b": "", "c": "", "d": "", "e": ""})
 		sizes := []int{1, 2, 255, 256, 999, 1000, 1001, 4096, 65_535, 65_536, 70_000, 5 << 20}
-		if racing.Few() {
+		if racing.Short() {
 			sizes[len(sizes)-1] = 1 << 20
 		}
 		want := pairs{}

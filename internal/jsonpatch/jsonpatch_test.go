@@ -2,6 +2,7 @@ package jsonpatch_test
 
 import (
 	"fmt"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"slices"
 	"strings"
 	"testing"
@@ -216,7 +217,7 @@ func compare(t *testing.T, document, patch string) {
 // reference.
 func TestAllShortPatches(t *testing.T) {
 	docs, step := documents(), 1
-	if testing.Short() {
+	if racing.Few() {
 		step = 10
 	}
 	for i := 0; i < len(docs); i += step {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"hash"
 	"path/filepath"
 	"reflect"
@@ -378,7 +379,7 @@ func TestPublishedWithSettings(t *testing.T) {
 	}
 	state("compacted")
 	testkit.Golden(t, filepath.Join("testdata", "settings"), []byte(out.String()))
-	if testing.Short() {
+	if racing.Few() {
 		return
 	}
 	for _, name := range names {

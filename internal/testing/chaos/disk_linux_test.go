@@ -3,6 +3,7 @@ package chaos
 import (
 	"bytes"
 	"fmt"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"net"
 	"net/http"
 	"os"
@@ -255,9 +256,7 @@ func (c *cluster) restart() {
 
 // TestServerDiskFull fills the disk of a PostgreSQL server, which may crash.
 func TestServerDiskFull(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a PostgreSQL server of its own takes seconds")
-	}
+	racing.Long(t) // a PostgreSQL server of its own takes seconds
 	if !mayMount(t) {
 		return
 	}

@@ -55,9 +55,6 @@ const perStore = 5
 // may be off by, at random.
 func testKills(t *testing.T, w *way, kind string, newStorage func(*testing.T) storage, clocks []time.Duration) {
 	n := *kills
-	if testing.Short() {
-		n = min(n, 1)
-	}
 	s := newSite(t, w, seedOf(t.Name()))
 	killed, begun := 0, 0
 	for killed < n {

@@ -10,10 +10,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 var (
-	kills = flag.Int("kills", 2, "how many processes are killed for each protocol and Store; 1 with -short")
+	kills = flag.Int("kills", racing.Some(5), "how many processes are killed for each protocol and Store")
 	seed  = flag.Uint64("seed", 0, "what all choices are drawn from; 0: another each time")
 )
 

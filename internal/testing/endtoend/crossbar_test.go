@@ -2,6 +2,7 @@ package endtoend
 
 import (
 	"fmt"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -356,7 +357,7 @@ func TestCrossbar(t *testing.T) {
 	for i := range rows {
 		from := &rows[i]
 		for kind, open := range stores {
-			if testing.Short() && kind != "memory" {
+			if racing.Few() && kind != "memory" {
 				continue
 			}
 			for k := range ways {

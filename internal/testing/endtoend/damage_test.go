@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	damages    = flag.Int("damages", 50, "how many documents TestDamage damages")
+	damages    = flag.Uint64("damages", racing.Some(uint64(600)), "how many documents TestDamage damages")
 	damageSeed = flag.Uint64("damage-seed", 1, "the first seed of TestDamage")
 	damageSite = flag.String("damage-site", "", "TestDamage damages only sites whose name contains this")
 )
@@ -131,7 +131,7 @@ func TestDamage(t *testing.T) {
 		sites = append(sites, pair{before, shape(after)}, pair{before, shape(relisted)})
 	}
 	sites = slices.DeleteFunc(sites, func(p pair) bool { return !strings.Contains(p.after.name, *damageSite) })
-	for seed := *damageSeed; seed < *damageSeed+racing.Some(uint64(*damages)); seed++ {
+	for seed := *damageSeed; seed < *damageSeed+*damages; seed++ {
 		r := rand.New(rand.NewPCG(seed, 0))
 		p := sites[r.IntN(len(sites))]
 		s := p.after

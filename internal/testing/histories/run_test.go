@@ -2,6 +2,7 @@ package histories
 
 import (
 	"flag"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"maps"
 	"os"
 	"runtime/debug"
@@ -12,7 +13,7 @@ import (
 )
 
 var (
-	number = flag.Int("histories", 0, "how many histories of each family; if 0, 2,000, and 200 with -short")
+	number = flag.Int("histories", racing.Some(2000), "how many histories of each family")
 	seed   = flag.Int64("seed", -1, "play one history of each chosen subtest, and write what happened")
 )
 
@@ -38,13 +39,6 @@ func TestSitemap(t *testing.T) { test(t, "sitemap", sitemapKinds) }
 func TestFeed(t *testing.T) { test(t, "feed", feedKinds) }
 
 func test(t *testing.T, family string, kinds []string) {
-	n := 2000
-	if testing.Short() {
-		n = 200
-	}
-	if *number > 0 {
-		n = *number
-	}
 	for _, kind := range kinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +48,7 @@ func test(t *testing.T, family string, kinds []string) {
 				return
 			}
 			failed, rules, notes := map[string]uint64{}, map[string]int{}, map[string][]uint64{}
-			bad, total := 0, (n+len(kinds)-1)/len(kinds)
+			bad, total := 0, (*number+len(kinds)-1)/len(kinds)
 			for s := range uint64(total) {
 				h := create(s)
 				synctest.Test(t, func(*testing.T) { h.play() })

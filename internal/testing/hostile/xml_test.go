@@ -11,6 +11,8 @@ import (
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/encoding/unicode/utf32"
+
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // An xmlAttack changes the document under attack.
@@ -291,7 +293,7 @@ func numbered(n int, format string) (f flow) {
 }
 
 var (
-	full       = flag.Bool("full", false, "about twice as many inputs")
+	full       = flag.Bool("full", !racing.Few(), "about twice as many inputs")
 	everything = flag.Bool("everything", false, "every attack on every document")
 )
 

@@ -1,11 +1,20 @@
-// Package racing is for tests that take long, and longer under the race detector.
+// Package racing is for tests that take long, and longer under the race detector. They
+// have two forms. The short form, with few cases, is the default. The environment
+// variable WEBSYNC_LONG chooses the long one, with all cases.
 package racing
 
-import "testing"
+import (
+	"os"
+	"testing"
+)
 
-// Few reports whether a test of many cases is to try only some of them: with -short, and
-// under the race detector, which sees as much in fewer.
-func Few() bool { return Enabled || testing.Short() }
+// Few reports whether a test of many cases is to try only some of them: in the short
+// form, and under the race detector, which sees as much in fewer.
+func Few() bool { return Enabled || os.Getenv("WEBSYNC_LONG") == "" }
+
+// Short reports whether a suite for drivers, which others run too, is to try only some of
+// its cases: with -short, and under the race detector.
+func Short() bool { return Enabled || testing.Short() }
 
 // Some returns how many of n cases a test tries: a tenth, but at least two, if Few.
 func Some[N int | uint64](n N) N {
@@ -13,6 +22,14 @@ func Some[N int | uint64](n N) N {
 		return min(n, max(n/10, 2))
 	}
 	return n
+}
+
+// Long skips a test unless all cases are to be tried.
+func Long(t testing.TB) {
+	t.Helper()
+	if Few() {
+		t.Skip("takes long: set WEBSYNC_LONG")
+	}
 }
 
 // Skip skips a test that reads or writes much in one goroutine, if the race detector is
