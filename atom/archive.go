@@ -61,6 +61,7 @@ func (d *archive) write(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	l := lister{archive: d, out: NewWriter(w), linker: publishing.Linker{Site: p.site}}
+	l.budget = publishing.Budget{Site: p.site, Bytes: cmp.Or(p.ArchiveBytes, defaultBytes), Size: int(p.log.Size)}
 	l.out.LegacyMD5 = p.LegacyMD5
 	if err := l.out.WriteFeed(f); err != nil {
 		return err
@@ -108,6 +109,7 @@ type lister struct {
 	maker   entryMaker
 	linker  publishing.Linker
 	overlap publishing.Overlap
+	budget  publishing.Budget
 	made    Entry // reused for all items: Profile.Item gets its address
 }
 
@@ -221,6 +223,9 @@ func (l *lister) writeTombstone(t *Tombstone) error {
 }
 
 func (l *lister) writeEntries(ctx context.Context, items []*websync.Item, born websync.Seq) error {
+	for _, item := range items {
+		l.budget.Fit(item)
+	}
 	if prepare := l.publisher.profile.Prepare; prepare != nil {
 		if err := prepare(ctx, l.publisher, l.Entry, items); err != nil {
 			return err

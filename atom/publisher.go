@@ -96,6 +96,13 @@ type Publisher struct {
 	// it is a limit.
 	ArchiveSize int
 
+	// ArchiveBytes limits the descriptions of ArchiveSize entries in a document, in bytes,
+	// as [websync.Resource.Size] counts them, without those of own sources. A quarter is
+	// for any of them, the rest for each alike, so that long ones leave room for others.
+	// What does not fit is left out, as with MaxDescription. If zero, it is 16 MiB; if
+	// negative, there is no limit.
+	ArchiveBytes int
+
 	// ArchivePeriod, if positive, makes archive documents cover periods of commit times,
 	// counted from the zero time.Time: those of 24 hours are days in UTC. A document is
 	// closed by the first commit after its period, and a period without commits has no
@@ -181,6 +188,7 @@ var _ websync.Publisher = (*Publisher)(nil)
 const (
 	defaultArchiveSize = 1000
 	defaultMaxEntries  = 50_000
+	defaultBytes       = 16 << 20
 	documentType       = feedType + "; charset=utf-8"
 
 	// rendering must be raised when the same entries of the log are written differently:
@@ -227,9 +235,10 @@ func (p *Publisher) settings(size websync.Seq) string {
 		Profile               string          `settings:"omitzero"`
 		ArchivePeriod         time.Duration   `settings:"omitzero"`
 		LatestOnly            publishing.Word `settings:"omitzero"`
+		ArchiveBytes          int             `settings:"omitzero"`
 	}{
 		rendering, p.Base, p.site.Root, f.ID, f.Title.Value, p.Author, p.site.Sources, size, p.LegacyMD5, p.Complete,
-		p.profile.Name, max(p.ArchivePeriod, 0), latest,
+		p.profile.Name, max(p.ArchivePeriod, 0), latest, p.ArchiveBytes,
 	})
 }
 

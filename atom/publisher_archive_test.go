@@ -1,6 +1,8 @@
 package atom_test
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -107,4 +109,38 @@ func TestPublisherLatestOnly(t *testing.T) {
 	assert.Equal(t, []string{"/1", "/2 /3", "/4 /2 /3"}, after)
 	require.NoError(t, s.Drop(t.Context(), generation))
 	assert.NotEqual(t, pubPaths(t, newPublisher(s, 2))[0], pubPaths(t, p)[0], "other URLs than those of documents that never change")
+}
+
+// Long descriptions of other sources leave room for each entry, and an archive document
+// stays as it is when the log goes on.
+func TestPublisherArchiveBytes(t *testing.T) {
+	s := newPubStore(t)
+	const n = 20
+	summary := func(i int) string {
+		if i%2 == 0 {
+			return strings.Repeat("long ", 12_000)
+		}
+		return strings.Repeat("fair ", 600)
+	}
+	for i := range n {
+		s.Put("a", websync.Resource{ID: fmt.Sprint("urn:x:", i), Summary: summary(i)})
+	}
+	cut := 0
+	place := websync.Place{Catalog: s, Base: pubSite + "/", Report: func(websync.Finding) { cut++ }}
+	p := &atom.Publisher{Place: place, Author: websync.Person{Name: "A"}, ArchiveSize: n, ArchiveBytes: 100_000}
+	archive := pubPaths(t, p)[0]
+	_, before := pubRender(t, p, archive)
+	assert.Less(t, len(before), 120_000)
+	assert.Contains(t, string(before), "<summary>long ", "there is room for some")
+	assert.Equal(t, n/2, bytes.Count(before, []byte("<summary>fair ")), "what is not longer than others stays")
+	assert.Equal(t, n/2, cut+bytes.Count(before, []byte("<summary>long ")))
+	s.Put("a", websync.Resource{ID: "urn:x:more"})
+	_, after := pubRender(t, p, archive)
+	assert.Equal(t, before, after)
+
+	p = &atom.Publisher{Place: place, Author: websync.Person{Name: "A"}, ArchiveSize: n, ArchiveBytes: -1}
+	unlimited := pubPaths(t, p)[0]
+	assert.NotEqual(t, archive, unlimited)
+	_, body := pubRender(t, p, unlimited)
+	assert.Equal(t, n/2, bytes.Count(body, []byte("<summary>long ")))
 }

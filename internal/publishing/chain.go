@@ -495,7 +495,7 @@ func (d *Segment) read(ctx context.Context, seqs []websync.Seq, found map[websyn
 			return d.error(err)
 		}
 		if _, wanted := slices.BinarySearch(seqs, item.Seq); wanted {
-			d.chain.Site.fit(&item)
+			d.chain.Site.fit(&item, d.chain.Site.longest)
 			found[item.Seq] = &item
 		}
 	}

@@ -3,6 +3,7 @@ package publishing_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -90,11 +91,12 @@ func TestLongDescriptions(t *testing.T) {
 		})
 	}
 	needed := r
-	needed.ID, needed.Links = "https://other.example/b", nil
-	for i := range 100 {
-		needed.Links = append(needed.Links, websync.Link{Rel: "via", Href: fmt.Sprint("https://first.example/", i, long(1000))})
-	}
-	listed, _, refused := fitted(t, 0, "other", needed, r)
+	needed.ID, needed.Links = "https://other.example/b", slices.Repeat([]websync.Link{{Rel: "via", Href: long(1000)}}, 100)
+	listed, _, refused := fitted(t, 8000, "other", needed)
+	assert.Empty(t, refused, "a few links via are enough")
+	assert.LessOrEqual(t, listed[0].Size(), 8000)
+	needed.Content.Href += long(70_000)
+	listed, _, refused = fitted(t, 0, "other", needed, r)
 	assert.Len(t, listed, 1)
-	assert.Equal(t, []string{needed.ID + ": its id and the links that it needs are longer than Publisher.MaxDescription"}, refused)
+	assert.Equal(t, []string{needed.ID + ": its id, its content's URL and the links that it needs are longer than Publisher.MaxDescription"}, refused)
 }

@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -56,7 +57,7 @@ type Site struct {
 
 	settings  Settings
 	stem, ext string // of the paths of numbered documents
-	longest   int    // MaxDescription; negative: no limit
+	longest   int    // MaxDescription, or that of no limit
 
 	mu       sync.Mutex
 	reported map[int64]struct{} // times of items of which something is left out
@@ -72,6 +73,9 @@ func New(s Settings) *Site {
 	}
 	if l.Locator == nil {
 		l.Locator = websync.PathLocator{Base: s.Base, Own: s.Own, Reserved: s.Reserved}
+	}
+	if l.longest < 0 {
+		l.longest = math.MaxInt
 	}
 	l.ext = path.Ext(name)
 	l.stem = strings.TrimSuffix(l.Root, l.ext)
@@ -173,7 +177,7 @@ var errTaken = errors.New(
 // refused if its id is taken: readers would attribute it to the publisher. It is also
 // refused if it is long although nothing is left to leave out.
 func (s *Site) Refusal(item *websync.Item) error {
-	if s.isLong(item) {
+	if s.isLong(item, s.longest) {
 		return errLong
 	}
 	return s.Taken(item, item.Resource.ID)
@@ -225,7 +229,7 @@ func (s *Site) Items(all iter.Seq2[websync.Item, error], fail func(error) error,
 				yield(nil, fail(err))
 				return
 			}
-			s.fit(&item)
+			s.fit(&item, s.longest)
 			if refuse != nil {
 				if why := s.Refusal(&item); why != nil {
 					refuse(&item, why)
