@@ -99,7 +99,7 @@ func (t *remoteTx) Delete(key []byte) error {
 }
 
 func TestConformanceOfPrefetcher(t *testing.T) {
-	racing.Skip(t)
+	racing.Long(t)
 	runSuite(t, options(func(t testing.TB) harvest.Store { return &remoteDB{Store: memstore.New()} }))
 }
 

@@ -59,7 +59,7 @@ func TestBrokenStores(t *testing.T) {
 
 // A faulty store without a fault passes every case: neither it nor the recorder fails.
 func TestSoundStore(t *testing.T) {
-	racing.Skip(t)
+	racing.Long(t)
 	o := (brokenCatalog{}).options()
 	o.Patience = 0
 	suite.Passes(t, suiteCases(), o)
