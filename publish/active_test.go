@@ -122,7 +122,7 @@ func TestActiveMarkupIsNotPublished(t *testing.T) {
 
 	found := make(map[string]map[string]bool) // the kind of a document and the id
 	report := func(f websync.Finding) {
-		if f.Rule != "active-markup" {
+		if f.Rule != "publish-active" {
 			return
 		}
 		assert.NotContains(t, f.String(), "\n")

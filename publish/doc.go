@@ -34,7 +34,7 @@
 // the namespaces of XHTML, SVG, MathML, XSLT, XLink and others of the W3C, of Mozilla and
 // of Microsoft, at any depth, and processing instructions. The rest of an entry is
 // listed, the Catalog keeps all, and the Publisher's Report receives a finding
-// "active-markup". What stays are the xhtml:link rel="alternate" of sitemaps, RDF
+// "publish-active". What stays are the xhtml:link rel="alternate" of sitemaps, RDF
 // vocabularies, and XHTML in the texts of Atom that does nothing but format and link: any
 // other text is published without markup.
 //

@@ -48,7 +48,7 @@ func allRules() []packageRules {
 		{"rinfo", "rinfo", rinfo.Rules()},
 		{"harvest", "harvest", harvest.Rules()},
 		{"harvest", "harvest/dirsource", dirsource.Rules()},
-		{"harvest", "internal/publishing", []websync.Rule{publishing.RuleActive}},
+		{"harvest", "internal/publishing", publishing.Rules()},
 	}
 }
 

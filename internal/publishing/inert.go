@@ -15,8 +15,11 @@ const (
 
 // RuleActive is not of a specification: it protects the host that publishes.
 var RuleActive = websync.Rule{
-	Name: "active-markup", Summary: "markup of another publisher on which a browser may act is not published",
+	Name: "publish-active", Summary: "markup of another publisher on which a browser may act is not published",
 }
+
+// Rules returns the rules by which every Publisher leaves something out.
+func Rules() []websync.Rule { return []websync.Rule{RuleActive, ruleLong} }
 
 // Inert returns item without the elements and attributes on which a browser may act if it
 // shows a document that holds them: those in the namespaces of XHTML, SVG, MathML, XSLT,
