@@ -98,5 +98,6 @@ func TestLongDescriptions(t *testing.T) {
 	needed.Content.Href += long(70_000)
 	listed, _, refused = fitted(t, 0, "other", needed, r)
 	assert.Len(t, listed, 1)
-	assert.Equal(t, []string{needed.ID + ": its id, its content's URL and the links that it needs are longer than Publisher.MaxDescription"}, refused)
+	const why = ": its id, its content's URL and the links that it needs are longer than Publisher.MaxDescription"
+	assert.Equal(t, []string{needed.ID + why}, refused)
 }
