@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +27,10 @@ import (
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/pgstore"
+	"github.com/websync-go/websync/harvest/sqlitestore"
 	"github.com/websync-go/websync/harvest/union"
+	"github.com/websync-go/websync/internal/testing/pgtest"
 	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/resourcesync"
@@ -46,6 +50,34 @@ const (
 var sharedIDs = []string{
 	"https://honest.example/1", "https://honest.example/2", "https://hostile.example/1", "https://neutral.example/1",
 	"urn:example:1", "https://elsewhere.example/1", "news-1", "2",
+}
+
+// strangersStores are what all that strangers do is tried on.
+var strangersStores = []struct {
+	name string
+	open func(*testing.T) harvest.Store
+}{
+	{"memory", func(*testing.T) harvest.Store { return memstore.New() }},
+	{"SQLite", func(t *testing.T) harvest.Store {
+		db, err := sqlitestore.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), nil)
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, db.Close()) })
+		return db
+	}},
+	{"PostgreSQL", func(t *testing.T) harvest.Store {
+		dsn := pgtest.Server(t)
+		db, err := pgstore.Open(t.Context(), dsn, &pgstore.Options{Schema: pgtest.Schema(t, dsn)})
+		require.NoError(t, err)
+		t.Cleanup(func() { assert.NoError(t, db.Close()) })
+		return db
+	}},
+}
+
+// onEachStore tries an attack.
+func onEachStore(t *testing.T, attack func(*testing.T, *harvest.Catalog)) {
+	for _, on := range strangersStores {
+		t.Run(on.name, func(t *testing.T) { attack(t, harvest.NewCatalog(on.open(t))) })
+	}
 }
 
 // A claim is what a source states about an id.
@@ -69,9 +101,9 @@ type strangersWorld struct {
 	cut     atomic.Int64        // descriptions that are published in part, by all protocols
 }
 
-func newStrangersWorld(t *testing.T, members map[string]union.Member) *strangersWorld {
+func newStrangersWorld(t *testing.T, store *harvest.Catalog, members map[string]union.Member) *strangersWorld {
 	w := &strangersWorld{
-		T: t, store: harvest.NewCatalog(memstore.New()), members: members,
+		T: t, store: store, members: members,
 		readers: map[string]*reader{}, claims: map[string][]*claim{},
 	}
 	w.merger = &merger{
@@ -192,8 +224,10 @@ func (w *strangersWorld) check() {
 
 // TestDeletionByAStranger: a source lists ids of another, with other content, and deletes
 // them again. Nobody who reads the other one notices.
-func TestDeletionByAStranger(t *testing.T) {
-	w := newStrangersWorld(t, nil)
+func TestDeletionByAStranger(t *testing.T) { onEachStore(t, deletionByAStranger) }
+
+func deletionByAStranger(t *testing.T, store *harvest.Catalog) {
+	w := newStrangersWorld(t, store, nil)
 	ids := []string{"https://honest.example/1", "https://honest.example/2", "https://elsewhere.example/1", "urn:example:1"}
 	for _, id := range ids {
 		w.state(honest, id, "honest "+id)
@@ -212,8 +246,10 @@ func TestDeletionByAStranger(t *testing.T) {
 
 // TestTakeOver: ids that can be foreseen are listed by a stranger before their publisher
 // lists them. The publisher gets them.
-func TestTakeOver(t *testing.T) {
-	w := newStrangersWorld(t, nil)
+func TestTakeOver(t *testing.T) { onEachStore(t, takeOver) }
+
+func takeOver(t *testing.T, store *harvest.Catalog) {
+	w := newStrangersWorld(t, store, nil)
 	ids := []string{"https://honest.example/1", "https://honest.example/2"}
 	for _, id := range ids {
 		w.state(hostile, id, "bait "+id)
@@ -235,8 +271,10 @@ func TestTakeOver(t *testing.T) {
 
 // TestScopeKeepsAStrangerOut: what a source states outside its scope is held, and not
 // published.
-func TestScopeKeepsAStrangerOut(t *testing.T) {
-	w := newStrangersWorld(t, map[string]union.Member{hostile: {Scope: []string{"https://hostile.example/"}, Rank: 9}})
+func TestScopeKeepsAStrangerOut(t *testing.T) { onEachStore(t, scopeKeepsAStrangerOut) }
+
+func scopeKeepsAStrangerOut(t *testing.T, store *harvest.Catalog) {
+	w := newStrangersWorld(t, store, map[string]union.Member{hostile: {Scope: []string{"https://hostile.example/"}, Rank: 9}})
 	w.state(hostile, "urn:example:1", "bait")
 	w.state(hostile, "https://hostile.example/1", "its own")
 	w.check()
@@ -250,8 +288,10 @@ func TestScopeKeepsAStrangerOut(t *testing.T) {
 
 // TestQuarantine: nothing of a source is published while it is in quarantine, and all of it
 // afterwards.
-func TestQuarantine(t *testing.T) {
-	w := newStrangersWorld(t, nil)
+func TestQuarantine(t *testing.T) { onEachStore(t, quarantine) }
+
+func quarantine(t *testing.T, store *harvest.Catalog) {
+	w := newStrangersWorld(t, store, nil)
 	w.state(hostile, "urn:example:1", "bait")
 	w.state(hostile, "https://hostile.example/1", "its own")
 	w.state(honest, "urn:example:1", "later, and honest")
@@ -270,7 +310,7 @@ func TestQuarantine(t *testing.T) {
 // TestHugeTitles: a stranger's titles make lists whose compressed form readers refuse. They
 // are sent as they are.
 func TestHugeTitles(t *testing.T) {
-	w := newStrangersWorld(t, nil)
+	w := newStrangersWorld(t, harvest.NewCatalog(memstore.New()), nil)
 	w.state(honest, "https://honest.example/1", "honest")
 	for i := range 3 {
 		w.state(hostile, fmt.Sprint("https://hostile.example/", i), strings.Repeat("a", 4_000_000))
@@ -283,7 +323,7 @@ func TestHugeTitles(t *testing.T) {
 // description, make no long documents. Readers of every protocol get what counts of all.
 func TestLongDescriptions(t *testing.T) {
 	const n, megabyte = 60, 1 << 20
-	w := newStrangersWorld(t, nil)
+	w := newStrangersWorld(t, harvest.NewCatalog(memstore.New()), nil)
 	w.state(honest, "https://honest.example/1", "honest")
 	long := strings.Repeat("Words, ", megabyte/7)
 	var events []harvest.Event
@@ -336,7 +376,8 @@ func TestStrangers(t *testing.T) {
 				}
 				return all
 			}
-			w := newStrangersWorld(t, settings())
+			on := strangersStores[seed%len(strangersStores)]
+			w := newStrangersWorld(t, harvest.NewCatalog(on.open(t)), settings())
 			for round := range 6 {
 				for n := range 1 + r.IntN(12) {
 					source := []string{honest, hostile, neutral}[r.IntN(3)]
