@@ -31,13 +31,14 @@ import (
 	"github.com/websync-go/websync/harvest/sqlitestore"
 	"github.com/websync-go/websync/harvest/union"
 	"github.com/websync-go/websync/internal/testing/pgtest"
+	"github.com/websync-go/websync/internal/testing/racing"
 	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/publish"
 	"github.com/websync-go/websync/resourcesync"
 	"github.com/websync-go/websync/rinfo"
 )
 
-var strangerHistories = flag.Int("strangers", 20, "how many histories of sources that state the same ids")
+var strangerHistories = flag.Int("strangers", racing.Some(200), "how many histories of sources that state the same ids")
 
 const (
 	honest  = "https://honest.example/feed"
