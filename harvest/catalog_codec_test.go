@@ -347,3 +347,25 @@ func TestCodecReadsEarlierVersions(t *testing.T) {
 		require.Equal(t, item, got)
 	}
 }
+
+// TestCodecKeepsNoMore: who keeps the id of a long record does not keep its texts.
+func TestCodecKeepsNoMore(t *testing.T) {
+	r := plainRecord()
+	r.Item.Resource.Summary = strings.Repeat("long ", 200_000)
+	data := ownForm(nil, &r)
+	held := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before, ids := held(), make([]string, 50)
+	for i := range ids {
+		var rec record
+		require.NoError(t, decodeRecord(data, r.Item.Resource.ID, &rec))
+		require.Equal(t, r.Item.Resource.Summary, rec.own.Resource.Summary)
+		ids[i] = rec.own.Resource.Content.Type
+	}
+	assert.Less(t, int64(held()-before), int64(10<<20), "of 50 MB")
+	runtime.KeepAlive(ids)
+}

@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 // process returns websync as a process of its own.
 func process(args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), asCommand+"=1")
+	cmd.Env = append(os.Environ(), asCommand+"=1", "GOGC=100") // as users run it
 	return cmd
 }
 

@@ -50,8 +50,11 @@ var errStopped = errors.New("the loop over the events has ended")
 
 var errCompacted = errors.New("a member was compacted while it was listed")
 
-// batchSize is how many ids are looked up at once.
-const batchSize = 256
+// How many ids are looked up at once: fewer of long records.
+const (
+	batchSize  = 256
+	batchBytes = 1 << 20
+)
 
 // A pass is one walk over the members of a Source.
 type pass struct {
@@ -225,18 +228,20 @@ func (p *pass) listMember(ctx context.Context, i int) error {
 // that.
 func (p *pass) owners(ctx context.Context, i int, see func(id string, owner int, item *websync.Item) error) error {
 	m := &p.Members[i]
-	batch := make([]websync.Item, 0, batchSize)
+	batch, size := make([]websync.Item, 0, batchSize), 0
 	for item, err := range m.Catalog.Resources(ctx, websync.Range{Sources: []string{m.Source}}) {
 		if err != nil {
 			return m.failed(err)
 		}
-		if batch = append(batch, item); len(batch) < batchSize {
+		batch, size = append(batch, item), size+item.Resource.Size()
+		if len(batch) < batchSize && size < batchBytes {
 			continue
 		}
 		if err := p.ownersOf(ctx, i, batch, see); err != nil {
 			return err
 		}
-		batch = batch[:0]
+		clear(batch)
+		batch, size = batch[:0], 0
 	}
 	return p.ownersOf(ctx, i, batch, see)
 }
@@ -283,7 +288,7 @@ func (p *pass) follow(ctx context.Context, heads []websync.Head) error {
 	for i, h := range heads {
 		logs[i] = p.log(ctx, i, h.Last)
 	}
-	batch := make([]entry, 0, batchSize)
+	batch, size := make([]entry, 0, batchSize), 0
 	for item, err := range mergeLogs(logs) {
 		if err != nil {
 			return p.Members[item.from].failed(err)
@@ -293,13 +298,14 @@ func (p *pass) follow(ctx context.Context, heads []websync.Head) error {
 		}
 		at := &p.at.Members[item.from]
 		at.Seq, at.Time = item.Seq, item.Time
-		if len(batch) < batchSize {
+		size += item.Resource.Size()
+		if len(batch) < batchSize && size < batchBytes {
 			continue
 		}
 		if err := p.followBatch(ctx, batch); err != nil {
 			return err
 		}
-		batch = batch[:0]
+		batch, size = batch[:0], 0
 	}
 	p.moveTo(heads)
 	return p.followBatch(ctx, batch)

@@ -25,6 +25,7 @@ package codec
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,6 +38,7 @@ type Coder struct {
 	out     []byte // what is written
 	in      string // what is left to read; strings that are read are parts of it
 	reading bool
+	long    bool // in is longer than maxShared: what is read are copies
 	failed  bool
 
 	bits    uint64        // of the fields of the struct that are not empty
@@ -44,6 +46,10 @@ type Coder struct {
 	id      string        // of the resource, for references
 	content *websync.Link // of the resource, for bodies
 }
+
+// maxShared is up to how many bytes the strings of a T share one allocation. In a longer
+// one, an id that somebody keeps would keep all the rest.
+const maxShared = 16 << 10
 
 var coders = sync.Pool{New: func() any { return new(Coder) }}
 
@@ -63,7 +69,7 @@ func Append[T any](dst []byte, v *T, visit func(*Coder, *T)) []byte {
 func Decode[T any](b []byte, v *T, visit func(*Coder, *T)) bool {
 	*v = *new(T)
 	c := coders.Get().(*Coder)
-	c.in, c.reading = string(b), true
+	c.in, c.reading, c.long = string(b), true, len(b) > maxShared
 	visit(c, v)
 	ok := !c.failed && c.in == ""
 	*c = Coder{}
@@ -364,6 +370,9 @@ func (c *Coder) take(n uint64) string {
 	}
 	s := c.in[:n]
 	c.in = c.in[n:]
+	if c.long {
+		return strings.Clone(s)
+	}
 	return s
 }
 
