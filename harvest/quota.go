@@ -40,8 +40,9 @@ type QuotaError struct {
 }
 
 func (e *QuotaError) Error() string {
-	return fmt.Sprintf("over the quota: %d of at most %d %s are taken (Quota.%s), and %d changes are left out; "+
-		"a run with a higher limit takes them, or one after the source holds less", e.Held, e.Max, quotaNames[e.Limit], e.Limit, e.LeftOut)
+	const format = "over the quota: %d of at most %d %s are taken (Quota.%s), and %d changes are left out; " +
+		"a run with a higher limit takes them, or one after the source holds less"
+	return fmt.Sprintf(format, e.Held, e.Max, quotaNames[e.Limit], e.Limit, e.LeftOut)
 }
 
 var (

@@ -75,7 +75,8 @@ func (s *Site) Publishers(publishers ...websync.Publisher) []websync.Publisher {
 		return false
 	}}
 	place := websync.Place{
-		Catalog: s.Catalog, Base: s.Base, Own: s.Own, Sources: s.Sources, Locator: locator, MaxDescription: s.MaxDescription, Report: s.Report,
+		Catalog: s.Catalog, Base: s.Base, Own: s.Own, Sources: s.Sources, Locator: locator,
+		MaxDescription: s.MaxDescription, Report: s.Report,
 	}
 	var faults []error
 	var links []websync.Link // of the resources
