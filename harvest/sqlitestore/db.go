@@ -93,7 +93,7 @@ func (s *Store) withReader(ctx context.Context, fn func(*conn) error) (err error
 // release ends the transaction of a connection that reads. It returns err, the error of
 // its use, and its own.
 func (s *Store) release(c *conn, err error) error {
-	c.arena = c.arena[:0]
+	c.emptyArena()
 	if !c.AutocommitEnabled() {
 		if end := c.end(); end != nil {
 			return errors.Join(err, wrap(end), c.Close()) // the connection may be in a transaction
@@ -120,7 +120,7 @@ func (s *Store) Update(ctx context.Context, fn func(harvest.Tx) error) error {
 		if !applied {
 			c.end() // its error is ignored: SQLite may have rolled back already
 		}
-		c.arena = c.arena[:0]
+		c.emptyArena()
 	}()
 	err := fn(c)
 	if err == nil {
@@ -342,6 +342,14 @@ const (
 	minArena = 64 << 10
 	maxArena = 256 << 10
 )
+
+// emptyArena ends what room has returned. One that had room for a long value goes.
+func (c *conn) emptyArena() {
+	if cap(c.arena) > maxArena {
+		c.arena = nil
+	}
+	c.arena = c.arena[:0]
+}
 
 // room returns an empty slice with room for n bytes, valid until the transaction ends.
 func (c *conn) room(n int) []byte {
