@@ -45,6 +45,7 @@ func (p *relayCommand) reloading() func(ctx context.Context) error {
 				before := p.quarantined
 				err := p.loadQuarantined(ctx) // while the store fails, all stays as it is
 				if err == nil && !slices.Equal(before, p.quarantined) {
+					p.Complain("quarantined by command: " + display.Plural(int64(len(p.quarantined)), "source", "sources"))
 					p.follows(ctx, p.sources)
 				}
 			}
@@ -57,7 +58,8 @@ func (p *relayCommand) reloading() func(ctx context.Context) error {
 func (p *relayCommand) reload(ctx context.Context) {
 	next, err := parseRelay(p.args)
 	if err != nil {
-		p.Complain("nothing has changed: " + err.Error())
+		text, _, _ := strings.Cut(err.Error(), "\n") // without the usage
+		p.Complain("nothing has changed: " + text)
 		return
 	}
 	if later := differing(p.started, *next.config); len(later) > 0 {

@@ -131,6 +131,7 @@ func TestQuarantineByCommand(t *testing.T) {
 	assert.Equal(t, exitDone, code)
 	assert.Equal(t, two.entry+"\n", stdout)
 	r.reader.follows(t, one)
+	assert.Contains(t, r.stderr.String(), "relay: quarantined by command: 1 source\n")
 	asked := two.asked.Load()
 	r.stop()
 	r.start()
