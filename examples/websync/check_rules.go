@@ -28,7 +28,7 @@ type packageRules struct {
 }
 
 // allRules returns every rule that a finding can name, those of one spec side by side.
-// Those of harvest hold for Sources or Publishers of all specs: check reports none of them.
+// Those of harvest hold for Sources or Publishers of all specs: check reports none.
 func allRules() []packageRules {
 	var pillarIV []websync.Rule
 	for _, r := range conformance.Rules() {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,19 +15,8 @@ import (
 //go:embed help/quarantine.txt
 var quarantineHelp string
 
-// quarantinedState holds, as JSON, the URLs of the sources that are quarantined by command.
+// quarantinedState holds, as JSON, the URLs of sources that are quarantined by command.
 const quarantinedState = "relay/quarantined"
-
-// quarantined returns what a store has of them, with the value in its State.
-func quarantined(ctx context.Context, store *harvest.Catalog) (urls []string, stored []byte, err error) {
-	stored, err = store.State(ctx, quarantinedState)
-	if err == nil && stored != nil {
-		if err = json.Unmarshal(stored, &urls); err != nil {
-			err = fmt.Errorf("%s: %w", quarantinedState, err)
-		}
-	}
-	return urls, stored, err
-}
 
 // A quarantineCommand is one run of websync quarantine.
 type quarantineCommand struct {
@@ -75,34 +63,31 @@ func (p *quarantineCommand) run(ctx context.Context, args []string) int {
 // change quarantines the sources with these names, or lifts that, and returns the URLs of
 // all that are quarantined then.
 func (p *quarantineCommand) change(ctx context.Context, store *harvest.Catalog, names []string) ([]string, error) {
+	if len(names) == 0 {
+		urls, _, err := readState[[]string](ctx, store, quarantinedState)
+		return urls, err
+	}
 	all := members{store: store}
 	if err := all.load(ctx); err != nil {
 		return nil, err
 	}
-	for {
-		urls, stored, err := quarantined(ctx, store)
-		if err != nil || len(names) == 0 {
-			return urls, err
-		}
+	return updateState(ctx, store, quarantinedState, func(urls *[]string) error {
 		for _, name := range names {
 			url, err := all.named(name)
 			if err != nil {
-				return nil, err
+				return err
 			}
-			urls = slices.DeleteFunc(urls, func(u string) bool { return u == url })
+			*urls = slices.DeleteFunc(*urls, func(u string) bool { return u == url })
 			if !p.lift {
-				urls = append(urls, url)
+				*urls = append(*urls, url)
 			}
 		}
-		value, _ := json.Marshal(urls) // strings
-		if err := store.Swap(ctx, quarantinedState, stored, value); !errors.Is(err, websync.ErrConflict) {
-			return urls, err
-		}
-	}
+		return nil
+	})
 }
 
-// named returns the URL of the source that has a name, its URL or its key. An operator may
-// have copied it from a message, in which it is without secrets.
+// named returns the URL of the source that has a name, its URL or its key. An operator
+// may have copied it from a message, in which it is without secrets.
 func (m *members) named(name string) (string, error) {
 	for key, url := range m.urls {
 		if slices.Contains([]string{url, key, websync.RedactURL(url), websync.RedactURL(key)}, name) {

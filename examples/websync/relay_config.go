@@ -51,8 +51,8 @@ type configBudget struct {
 	Bytes    int64  `json:"bytes"`
 }
 
-// A configQuota is a field quota. What is zero in that of a source is that of all sources,
-// or else of defaultQuota; what is negative has no limit.
+// A configQuota is a field quota. What is zero in that of a source is that of all
+// sources, or else of defaultQuota; what is negative has no limit.
 type configQuota struct {
 	Records      int64 `json:"records"`
 	Bodies       int64 `json:"bodies"`

@@ -15,19 +15,11 @@ import (
 	"github.com/websync-go/websync/harvest/schedule"
 )
 
-// A followed is a source of the configuration.
+// A followed is a source of the configuration, with what that says of all sources.
 type followed struct {
-	stated   configSource
-	target   cli.Target
-	entry    schedule.Entry // without Source
-	pings    []string
-	hub      string // empty: none
-	topic    string
-	payloads bool
-
-	scope       []string // of what it may state
-	rank        int
-	quarantined bool // not harvested, not published: by the file, or by command
+	configSource // Quarantined by the file or by command, and with the Topic if there is a Hub
+	target       cli.Target
+	entry        schedule.Entry // without Source
 }
 
 // A follower follows a source. It has the Sources of what its URL leads to when that is
@@ -57,13 +49,13 @@ func (p *relayCommand) following() []*follower {
 // follow finds the Sources of followers and schedules them, each as soon as it can be
 // found.
 func (p *relayCommand) follow(ctx context.Context, followers []*follower) error {
-	followers = slices.DeleteFunc(slices.Clone(followers), func(f *follower) bool { return f.quarantined })
+	followers = slices.DeleteFunc(slices.Clone(followers), func(f *follower) bool { return f.Quarantined })
 	cli.AwaitAll(ctx, followers, func(ctx context.Context, f *follower) error {
 		if f.hasEnded() {
 			return nil
 		}
 		err := p.open(ctx, f)
-		if ctx.Err() == nil {
+		if ctx.Err() == nil && !f.hasEnded() {
 			p.recorder.Opened(ctx, f.target.URL, f.keys, err)
 		}
 		return err
@@ -80,7 +72,7 @@ func (p *relayCommand) fail(err error) {
 // open schedules the Sources of what a follower's URL leads to.
 func (p *relayCommand) open(ctx context.Context, f *follower) error {
 	opener := *p.opener
-	if f.entry.SameHost {
+	if f.SameHost {
 		opener.Fetcher = sameHost{p.opener.Fetcher, f.target.URL}
 	}
 	sources, left, err := opener.Sources(ctx, f.target)
@@ -158,7 +150,7 @@ func (p *relayCommand) payload(url string, body []byte) (known bool) {
 		keys, mine := f.named(url)
 		known = known || mine
 		for _, key := range keys {
-			if f.payloads {
+			if f.Payloads {
 				p.scheduler.Payload(key, body)
 			} else {
 				p.scheduler.Notify(key)
@@ -176,7 +168,7 @@ func (f *follower) named(url string) (keys []string, mine bool) {
 	if slices.Contains(f.keys, url) && url != f.target.URL {
 		return []string{url}, true // one of several
 	}
-	if !slices.Contains(append([]string{f.target.URL, f.target.Feed, f.topic}, f.pings...), url) || url == "" {
+	if !slices.Contains(append([]string{f.target.URL, f.target.Feed, f.Topic}, f.Pings...), url) || url == "" {
 		return nil, false
 	}
 	f.noticed = f.keys == nil
@@ -187,7 +179,7 @@ func (f *follower) named(url string) (keys []string, mine bool) {
 const websubPath = "websub/"
 
 // subscribes reports whether the changes of a source are announced by a hub.
-func (f *followed) subscribes() bool { return f.hub != "" && !f.quarantined }
+func (f *followed) subscribes() bool { return f.Hub != "" && !f.Quarantined }
 
 // makeSubscriber makes what subscribes at hubs.
 func (p *relayCommand) makeSubscriber() {
@@ -212,7 +204,7 @@ func (p *relayCommand) subscribeTo(ctx context.Context, subscriber *notify.Subsc
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(p.following(), func(f *follower) bool { return f.subscribes() && f.topic == s.Topic }) {
+		if !slices.ContainsFunc(p.following(), func(f *follower) bool { return f.subscribes() && f.Topic == s.Topic }) {
 			old = append(old, s.Topic)
 		}
 	}
@@ -225,8 +217,8 @@ func (p *relayCommand) subscribeTo(ctx context.Context, subscriber *notify.Subsc
 		if !f.subscribes() {
 			continue
 		}
-		if err := subscriber.Subscribe(ctx, f.topic, f.hub); err != nil {
-			return errors.Join(errors.New(websync.RedactURL(f.topic)), err)
+		if err := subscriber.Subscribe(ctx, f.Topic, f.Hub); err != nil {
+			return errors.Join(errors.New(websync.RedactURL(f.Topic)), err)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,45 +32,59 @@ type members struct {
 func (m *members) load(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	data, err := m.store.State(ctx, membersState)
-	if err != nil {
-		return err
-	}
-	return m.set(data)
-}
-
-func (m *members) set(data []byte) error {
-	m.urls = map[string]string{}
-	if data == nil {
-		return nil
-	}
-	if err := json.Unmarshal(data, &m.urls); err != nil {
-		return fmt.Errorf("%s: %w", membersState, err)
-	}
-	return nil
+	var err error
+	m.urls, _, err = readState[map[string]string](ctx, m.store, membersState)
+	return err
 }
 
 // add notes that a URL leads to some sources.
 func (m *members) add(ctx context.Context, url string, keys []string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for {
-		before, err := m.store.State(ctx, membersState)
-		if err == nil {
-			err = m.set(before)
-		}
-		if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(keys, func(key string) bool { return m.urls[key] != url }) {
-			return nil
+	urls, err := updateState(ctx, m.store, membersState, func(urls *map[string]string) error {
+		if *urls == nil {
+			*urls = map[string]string{}
 		}
 		for _, key := range keys {
-			m.urls[key] = url
+			(*urls)[key] = url
 		}
-		after, _ := json.Marshal(m.urls) // strings
-		if err := m.store.Swap(ctx, membersState, before, after); !errors.Is(err, websync.ErrConflict) {
-			return err
+		return nil
+	})
+	if err == nil {
+		m.urls = urls
+	}
+	return err
+}
+
+// readState returns a value that the State of a store holds as JSON, and its text. The
+// zero value stands for none.
+func readState[T any](ctx context.Context, store *harvest.Catalog, key string) (value T, text []byte, err error) {
+	text, err = store.State(ctx, key)
+	if err == nil && text != nil {
+		if err = json.Unmarshal(text, &value); err != nil {
+			err = fmt.Errorf("%s: %w", key, err)
+		}
+	}
+	return value, text, err
+}
+
+// updateState changes such a value, again if another process has changed it meanwhile,
+// and returns what it is then. What stays the same is not written.
+func updateState[T any](ctx context.Context, store *harvest.Catalog, key string, change func(*T) error) (T, error) {
+	for {
+		value, before, err := readState[T](ctx, store, key)
+		if err == nil {
+			err = change(&value)
+		}
+		if err != nil {
+			return *new(T), err
+		}
+		after, err := json.Marshal(value)
+		if err == nil && !bytes.Equal(before, after) {
+			err = store.Swap(ctx, key, before, after)
+		}
+		if !errors.Is(err, websync.ErrConflict) {
+			return value, err
 		}
 	}
 }
@@ -109,7 +124,7 @@ func (p *relayCommand) member(source string) (m union.Member, ok bool) {
 	url := p.members.url(source)
 	for _, f := range p.following() {
 		if f.target.URL == url {
-			return union.Member{Scope: f.scope, Rank: f.rank}, !f.quarantined
+			return union.Member{Scope: f.Scope, Rank: f.Rank}, !f.Quarantined
 		}
 	}
 	return m, true

@@ -17,7 +17,7 @@ import (
 const quarantinePause = 2 * time.Second
 
 func (p *relayCommand) loadQuarantined(ctx context.Context) error {
-	urls, _, err := quarantined(ctx, p.store)
+	urls, _, err := readState[[]string](ctx, p.store, quarantinedState)
 	if err != nil {
 		return err
 	}
@@ -84,18 +84,15 @@ func differing(a, b config) (names []string) {
 	return names
 }
 
-// choose makes these the sources that are followed. It returns the followers of those that
-// are new or have changed, and those that are not to follow any longer.
+// choose makes these the sources that are followed. It returns the followers of those
+// that are new or have changed, and those that are not to follow any longer.
 func (p *relayCommand) choose(sources []followed) (began, ended []*follower) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all []*follower
 	for _, src := range sources {
-		src.quarantined = src.quarantined || slices.Contains(p.quarantined, src.target.URL)
-		at := slices.IndexFunc(p.followers, func(f *follower) bool {
-			return f.quarantined == src.quarantined && reflect.DeepEqual(f.stated, src.stated) &&
-				f.entry.Quota == src.entry.Quota && f.entry.SameHost == src.entry.SameHost
-		})
+		src.Quarantined = src.Quarantined || slices.Contains(p.quarantined, src.target.URL)
+		at := slices.IndexFunc(p.followers, func(f *follower) bool { return reflect.DeepEqual(f.configSource, src.configSource) })
 		if at >= 0 {
 			all = append(all, p.followers[at])
 			continue

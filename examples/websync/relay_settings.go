@@ -251,9 +251,9 @@ func (c *configuration) checkSources(s *settings) error {
 			if other.target.URL == f.target.URL {
 				return c.wrong(fmt.Sprintf("sources[%d].url", i), f.target.URL, "is sources[%d], too: each source once", k)
 			}
-			if f.hub != "" && other.hub != "" && f.topic == other.topic {
+			if f.Hub != "" && other.Hub != "" && f.Topic == other.Topic {
 				path := fmt.Sprintf("sources[%d].topic", i)
-				return c.wrong(path, f.topic, "is that of sources[%d], too: a topic has one hub", k)
+				return c.wrong(path, f.Topic, "is that of sources[%d], too: a topic has one hub", k)
 			}
 		}
 		s.sources = append(s.sources, f)
@@ -280,8 +280,12 @@ func (c *configuration) followed(path string, src *configSource, s *settings) (f
 				"not %q, nor what ids begin with, with the slash after the host", union.Everything)
 		}
 	}
-	f = followed{
-		stated: *src, payloads: src.Payloads, pings: src.Pings, scope: src.Scope, rank: src.Rank, quarantined: src.Quarantined,
+	f.configSource, f.SameHost = *src, src.SameHost || c.SameHost
+	f.Quota = configQuota{
+		Records:      cmp.Or(src.Quota.Records, c.Quota.Records, defaultQuota.Records),
+		Bodies:       cmp.Or(src.Quota.Bodies, c.Quota.Bodies, defaultQuota.Bodies),
+		Descriptions: cmp.Or(src.Quota.Descriptions, c.Quota.Descriptions, defaultQuota.Descriptions),
+		Entries:      cmp.Or(src.Quota.Entries, c.Quota.Entries, defaultQuota.Entries),
 	}
 	if f.target, err = cli.ParseTarget(protocol, src.URL); err != nil {
 		return f, c.wrong(path+"url", src.URL, "not a URL that begins with http:// or https://")
@@ -299,13 +303,7 @@ func (c *configuration) followed(path string, src *configSource, s *settings) (f
 		return f, err
 	}
 	f.entry, err = c.entry(path, src)
-	f.entry.SameHost = src.SameHost || c.SameHost
-	f.entry.Quota = harvest.Quota{
-		Records:      cmp.Or(src.Quota.Records, c.Quota.Records, defaultQuota.Records),
-		Bodies:       cmp.Or(src.Quota.Bodies, c.Quota.Bodies, defaultQuota.Bodies),
-		Descriptions: cmp.Or(src.Quota.Descriptions, c.Quota.Descriptions, defaultQuota.Descriptions),
-		Entries:      cmp.Or(src.Quota.Entries, c.Quota.Entries, defaultQuota.Entries),
-	}
+	f.entry.SameHost, f.entry.Quota = f.SameHost, harvest.Quota(f.Quota)
 	return f, err
 }
 
@@ -321,8 +319,8 @@ func (c *configuration) subscription(path string, src *configSource, f *followed
 	case c.Base == "":
 		return c.wrong(path+"hub", src.Hub, "needs base: the hub must reach this program")
 	}
-	f.hub, f.topic = src.Hub, cmp.Or(src.Topic, f.target.URL)
-	return cmp.Or(c.url(path+"hub", f.hub), c.url(path+"topic", f.topic))
+	f.Topic = cmp.Or(src.Topic, f.target.URL)
+	return cmp.Or(c.url(path+"hub", f.Hub), c.url(path+"topic", f.Topic))
 }
 
 // entry returns when a source runs.
