@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/schedule"
+	"github.com/websync-go/websync/harvest/status"
 )
 
 // A reloading is a relay whose configuration changes while it runs.
@@ -155,4 +161,29 @@ func TestQuarantineByCommand(t *testing.T) {
 	code, _, _ = quarantineNow(t, where+".other", two.entry)
 	assert.Equal(t, exitFailed, code)
 	assert.NoFileExists(t, r.file+".other")
+}
+
+// TestEndWhileFindingOut: a source that goes while it is found out what its URL offers is
+// neither scheduled nor forgotten by the status page.
+func TestEndWhileFindingOut(t *testing.T) {
+	const url = "https://example.org/feed.atom"
+	store := harvest.NewCatalog(memstore.New())
+	f := &follower{followed: followed{target: cli.Target{Protocol: "atom", URL: url}}}
+	p := &relayCommand{
+		store: store, members: members{store: store}, recorder: &status.Recorder{State: store},
+		opener: &cli.Opener{State: store}, scheduler: &schedule.Scheduler{Harvester: &harvest.Harvester{Catalog: store}},
+	}
+	p.wrap = func(src harvest.Source) harvest.Source {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.ended = true
+		return src
+	}
+	p.recorder.Opened(t.Context(), url, nil, errors.New("it was away"))
+	require.NoError(t, p.follow(t.Context(), []*follower{f}))
+	assert.NotContains(t, p.scheduler.Due(), url)
+	s, err := (&status.Handler{Catalog: store}).Status(t.Context())
+	require.NoError(t, err)
+	require.Len(t, s.Sources, 1)
+	assert.Equal(t, url, s.Sources[0].Name)
 }
