@@ -2,15 +2,15 @@ package websync
 
 import (
 	"strings"
-	"time"
+	"unicode"
 )
 
 // ParseDatetimeLenient reads what ParseDatetime reads, and what publishers write instead:
 // white space around it, a space instead of T, a time without a zone (read as UTC),
 // without minutes or with a comma before the fraction, a zone without a colon or by name,
 // one digit for a month, day or hour, slashes for hyphens, a date with a zone, and the
-// dates of HTTP and mail (RFC 9110 §5.6.7, RFC 5322 §3.3). A date that does not exist is
-// an error.
+// dates of HTTP and mail (RFC 9110 §5.6.7, RFC 5322 §3.3, §4.3), with comments, years of
+// two digits, military zones and any weekday. A date that does not exist is an error.
 //
 // Departure names the departures that were accepted, for the message of a [Finding]. It
 // is empty exactly if ParseDatetime reads s.
@@ -18,15 +18,15 @@ func ParseDatetimeLenient(s string) (d Datetime, departure string, err error) {
 	if d, err = ParseDatetime(s); err == nil {
 		return d, "", nil
 	}
-	text, spaces := strings.TrimSpace(s), ""
+	text, around := strings.TrimSpace(s), ""
 	if text != s {
-		spaces = "white space around it"
+		around = "white space around it"
 		if d, err = ParseDatetime(text); err == nil {
-			return d, spaces, nil
+			return d, around, nil
 		}
 	}
 	for _, read := range []func(*lenientReader) bool{(*lenientReader).iso, (*lenientReader).mail} {
-		l := lenientReader{rest: text, notes: spaces}
+		l := lenientReader{rest: text, notes: around}
 		if read(&l) {
 			d, err = l.datetime()
 			if err != nil {
@@ -56,10 +56,10 @@ func (l *lenientReader) iso() bool {
 	if l.rest == "" {
 		return true
 	}
-	spaces := l.skipSpaces()
+	hasSpace := l.skipSpaces()
 	switch {
 	case l.skip('T') || l.skip('t'):
-	case spaces && l.rest[0]-'0' <= 9:
+	case hasSpace && l.rest[0]-'0' <= 9:
 		l.forgive("a space instead of T")
 	default:
 		l.forgive("a time zone without a time")
@@ -100,7 +100,10 @@ func (l *lenientReader) isoDate() bool {
 // with or without the weekday.
 func (l *lenientReader) mail() bool {
 	// Here one digit, for example, is no departure.
-	notes := join("; ", l.notes, "a date as in HTTP or mail")
+	notes := "a date as in HTTP or mail"
+	if l.notes != "" {
+		notes = l.notes + "; " + notes
+	}
 	day, month, year, clock, zone := mailFields(l.rest)
 	if !l.mailDate(day, month, year) {
 		return false
@@ -126,17 +129,30 @@ func (l *lenientReader) mail() bool {
 // there. They are empty if it has too few or too many, clock and zone also if it has
 // none.
 func mailFields(text string) (day, month, year, clock, zone string) {
-	if weekday, rest, ok := strings.Cut(text, ","); ok && isWeekday(weekday) {
+	if weekday, rest, ok := strings.Cut(text, ","); ok && isWord(weekday) {
 		text = rest
 	}
-	f := strings.Fields(text)
-	if len(f) > 0 && isWeekday(f[0]) {
-		f = f[1:]
+	var all [6]string // day, month and year may be one
+	n := 0
+	for text = withoutComments(text); ; n++ {
+		field, rest := cutField(text)
+		if field == "" {
+			break
+		}
+		if n == len(all) {
+			return
+		}
+		all[n], text = field, rest
 	}
-	if len(f) > 0 && strings.Count(f[0], "-") == 2 {
+	f := all[:]
+	if isWeekday(f[0]) {
+		f, n = f[1:], n-1
+	}
+	if strings.Count(f[0], "-") == 2 {
 		f = append(strings.Split(f[0], "-"), f[1:]...)
+		n += 2
 	}
-	switch n := len(f); {
+	switch {
 	case n < 3 || n > 5:
 	case n >= 4 && parseMonth(f[0]) > 0: // asctime, with the zone of date(1) or without
 		day, month, year, clock, zone = f[1], f[0], f[n-1], f[2], "GMT"
@@ -144,10 +160,39 @@ func mailFields(text string) (day, month, year, clock, zone string) {
 			zone = f[3]
 		}
 	default:
-		f = append(f, "", "")
 		day, month, year, clock, zone = f[0], f[1], f[2], f[3], f[4]
 	}
 	return day, month, year, clock, zone
+}
+
+// cutField cuts the first field off a text, with the white space before it.
+func cutField(text string) (field, rest string) {
+	from := len(text) - len(trimSpaces(text))
+	to := from
+	for to < len(text) && !isSpace(text[to]) {
+		to++
+	}
+	return text[from:to], text[to:]
+}
+
+// withoutComments returns a text without what is in parentheses (RFC 5322 §3.2.2).
+func withoutComments(text string) string {
+	if strings.IndexByte(text, '(') < 0 {
+		return text
+	}
+	depth := 0
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c == '(':
+			depth++
+		case c == ')' && depth > 0:
+			depth--
+			return ' '
+		case depth == 0:
+			return c
+		}
+		return -1
+	}, text)
 }
 
 func (l *lenientReader) mailDate(day, month, year string) bool {
@@ -210,18 +255,26 @@ func (l *lenientReader) anyZone() (note string, ok bool) {
 	if l.zone(s) == nil {
 		return "", true
 	}
-	if hours, ok := zoneHours[strings.ToUpper(s)]; ok {
-		l.offset = hours * 60
-		return "a name for the time zone", true
-	}
 	if s[0] != '+' && s[0] != '-' {
-		return "", false
+		return l.zoneName(s)
 	}
 	switch hour := digits(s, 1, 2); {
 	case hour >= 0 && len(s) == len("+01"):
 		return "a time zone without minutes", l.setOffset(s[0], hour, 0) == nil
 	case hour >= 0 && len(s) == len("+0100") && digits(s, 3, 2) >= 0:
 		return "a time zone without a colon", l.setOffset(s[0], hour, digits(s, 3, 2)) == nil
+	}
+	return "", false
+}
+
+// zoneName reads the name of a zone.
+func (l *lenientReader) zoneName(s string) (note string, ok bool) {
+	if hours, ok := zoneHours[strings.ToUpper(s)]; ok {
+		l.offset = hours * 60
+		return "a name for the time zone", true
+	}
+	if c := s[0] | 0x20; len(s) == 1 && c >= 'a' && c < 'z' && c != 'j' {
+		return "a military time zone, read as UTC", l.setOffset('-', 0, 0) == nil // RFC 5322 §4.3
 	}
 	return "", false
 }
@@ -248,34 +301,55 @@ func (l *lenientReader) skip(c byte) bool {
 	return true
 }
 
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+func trimSpaces(s string) string {
+	for s != "" && isSpace(s[0]) {
+		s = s[1:]
+	}
+	return s
+}
+
 func (l *lenientReader) skipSpaces() bool {
 	before := len(l.rest)
-	l.rest = strings.TrimLeft(l.rest, " \t\r\n")
+	l.rest = trimSpaces(l.rest)
 	return len(l.rest) < before
 }
 
-func isWeekday(s string) bool {
-	for d := time.Sunday; d <= time.Saturday; d++ {
-		if isName(s, d.String()) {
-			return true
+// isWord reports whether s is letters only, such as a weekday in any language.
+func isWord(s string) bool {
+	for _, c := range s {
+		if !unicode.IsLetter(c) && c != '.' {
+			return false
 		}
 	}
-	return false
+	return s != ""
 }
 
+var (
+	weekdays = [...]string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"}
+	months   = [...]string{
+		"january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
+	}
+)
+
+func isWeekday(s string) bool { return indexOf(s, weekdays[:]) > 0 }
+
 // parseMonth returns the number of an English month, or 0.
-func parseMonth(s string) int {
-	for m := time.January; m <= time.December; m++ {
-		if isName(s, m.String()) {
-			return int(m)
+func parseMonth(s string) int { return indexOf(s, months[:]) }
+
+// indexOf returns which of some names s is, from 1, or 0. It may be shortened to three
+// letters or more, and be in any case.
+func indexOf(s string, names []string) int {
+	if len(s) < 3 {
+		return 0
+	}
+	for i, name := range names {
+		if len(s) <= len(name) && name[0] == s[0]|0x20 && name[2] == s[2]|0x20 && strings.EqualFold(s, name[:len(s)]) {
+			return i + 1
 		}
 	}
 	return 0
-}
-
-// isName reports whether s is the name or its first three letters, in any case.
-func isName(s, name string) bool {
-	return strings.EqualFold(s, name) || strings.EqualFold(s, name[:3])
 }
 
 // zoneHours has the hours east of UTC of the zones of RFC 822 and of Europe.

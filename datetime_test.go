@@ -189,6 +189,12 @@ func TestParseDatetimeLenient(t *testing.T) {
 		{"Sun, 06 Nov 1994 08:49:37", "1994-11-06T08:49:37Z",
 			"a date as in HTTP or mail; no time zone, read as UTC"},
 		{"06 Nov 1994", "1994-11-06", "a date as in HTTP or mail"},
+		{"Sun, 06 Nov 1994 08:49:37 +0000 (UTC)", "1994-11-06T08:49:37+00:00", "a date as in HTTP or mail"},
+		{"Sun, 06 (the (first)) Nov 1994 (x) 08:49:37 GMT (y)", "1994-11-06T08:49:37Z", "a date as in HTTP or mail"},
+		{"Mon, 06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37Z", "a date as in HTTP or mail"},
+		{"Son., 06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37Z", "a date as in HTTP or mail"},
+		{"Tues Sept 6 08:49:37 1994", "1994-09-06T08:49:37Z", "a date as in HTTP or mail"},
+		{"Tues, 6 Sept 94 08:49:37 A", "1994-09-06T08:49:37-00:00", "a date as in HTTP or mail"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.in, func(t *testing.T) {
@@ -241,7 +247,10 @@ func TestParseDatetimeLenientErrors(t *testing.T) {
 		{"Sun, 06 Nov 194 08:49:37 GMT", "not a W3C date"},
 		{"Sun, 06 Nov 1994 08:49:37 GMT GMT", "not a W3C date"},
 		{"Sun, 06 Nov 1994 0849 GMT", "not a W3C date"},
-		{"Son, 06 Nov 1994 08:49:37 GMT", "not a W3C date"},
+		{"Son 06 Nov 1994 08:49:37 GMT", "not a W3C date"},
+		{"6 Sun, 06 Nov 1994 08:49:37 GMT", "not a W3C date"},
+		{"Sun, 06 Nov 1994 08:49:37 J", "not a W3C date"},
+		{"Sun, 06 No 1994 08:49:37 GMT", "not a W3C date"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.in, func(t *testing.T) {
