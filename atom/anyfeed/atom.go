@@ -1,128 +1,269 @@
 package anyfeed
 
 import (
-	"strings"
-
-	gofeed "github.com/mmcdole/gofeed/atom"
+	"slices"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
-	"github.com/websync-go/websync/internal/element"
 	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/xmlscan"
 )
 
-func (p *parser) atom(o *outline, f *gofeed.Feed) {
-	p.begin(strings.TrimSpace("an Atom feed "+f.Version), o.feed)
-	types := o.feed.types
-	p.feed.ID = o.feed.id
-	p.feed.Complete, p.feed.Archive = o.complete, o.archive
-	p.feed.Title = text(types["title"], f.Title)
-	p.feed.Subtitle = text(first(types["subtitle"], types["tagline"]), f.Subtitle)
-	p.feed.Rights = text(first(types["rights"], types["copyright"]), f.Rights)
-	p.feed.Updated, p.feed.UpdatedText = p.date("updated", o.feed.dates.updated)
-	p.feed.Authors, p.feed.Contributors = p.atomPeople(f.Authors), p.atomPeople(f.Contributors)
-	p.feed.Categories = atomCategories(f.Categories)
-	p.feed.Icon, p.feed.Logo = p.url(f.Icon), p.url(f.Logo)
-	if g := f.Generator; g != nil {
-		p.feed.Generator = atom.Generator{Name: g.Value, URI: p.url(g.URI), Version: g.Version}
+// atomFeed reads the root element of Atom.
+func (r *reader) atomFeed() error {
+	if r.version == "" && r.root.Space == atom.Namespace {
+		r.version = "1.0"
 	}
-	for _, l := range f.Links {
-		p.link(&p.feed.Links, atomLink(l))
+	for {
+		kind, err := r.next()
+		if err != nil || kind == xmlscan.End {
+			return err
+		}
+		name := r.xml.Name()
+		local := r.lowered.of(name.Local)
+		isOwn := r.vocabulary(name.Space) == own
+		if isOwn && slices.Contains(atomNames, local) {
+			r.atoms++
+		}
+		switch {
+		case isOwn && local == "entry":
+			err = r.atomEntry()
+		case isOwn && local == "item":
+			err = r.skip()
+		case isOwn && !slices.Contains(feedChildren, local):
+			r.unknown(r.root.Local)
+			err = r.element(&r.meta.Elements)
+		default:
+			err = r.atomMetadata(&r.meta, name, local)
+		}
+		if err != nil {
+			return err
+		}
 	}
 }
 
-func (p *parser) atomEntry(at *notes, x *gofeed.Entry) {
-	e := p.entry(*at)
-	e.ID = at.id
-	if at.deleted {
-		p.skipped++
-		p.find(ruleLeftOut, "entry", e.ID, "an entry that is marked as deleted is left out")
-		return
+// atomSource reads the feed that an entry was copied from.
+func (r *reader) atomSource() (*atom.Feed, error) {
+	at := r.at
+	defer func() { r.at = at }()
+	r.enter()
+	f := new(atom.Feed)
+	f.Lang, f.Base = r.stated(r.xml)
+	for {
+		kind, err := r.next()
+		if err != nil || kind == xmlscan.End {
+			return f, err
+		}
+		name := r.xml.Name()
+		if err := r.atomMetadata(f, name, r.lowered.of(name.Local)); err != nil {
+			return f, err
+		}
 	}
-	e.Title = text(at.types["title"], x.Title)
-	e.Summary = text(at.types["summary"], x.Summary)
-	e.Rights = text(first(at.types["rights"], at.types["copyright"]), x.Rights)
-	e.Updated, e.UpdatedText = p.date("updated", at.dates.updated)
-	e.Published, e.PublishedText = p.date("published", at.dates.published, at.dates.created)
-	e.Authors, e.Contributors = p.atomPeople(x.Authors), p.atomPeople(x.Contributors)
-	e.Categories = atomCategories(x.Categories)
-	e.Links = make([]websync.Link, 0, len(x.Links))
-	for _, l := range x.Links {
-		p.link(&e.Links, atomLink(l))
-	}
-	p.atomContent(e, at, x.Content)
-	if s := x.Source; s != nil {
-		e.Source = p.atomSource(at, s)
-	}
-	p.add(e)
 }
 
-// atomContent sets the content. Base64 is left out: gofeed may have decoded it or not.
-func (p *parser) atomContent(e *atom.Entry, at *notes, c *gofeed.Content) {
-	if c == nil {
-		return
+// atomMetadata reads a child of a feed or source.
+func (r *reader) atomMetadata(f *atom.Feed, name xmlscan.Name, local string) (err error) {
+	switch r.vocabulary(name.Space) {
+	case own:
+		r.once(local)
+		return r.atomFeedValue(f, local)
+	case history:
+		f.Complete = f.Complete || local == "complete"
+		f.Archive = f.Archive || local == "archive"
 	}
-	if href := p.url(c.Src); href != "" {
-		e.Content.Href, e.Content.Type = href, at.media
-		return
-	}
-	typ := at.types["content"]
-	switch media := strings.ToLower(at.media); {
-	case typ != "":
-		e.Content.Type = typ
-	case syntax.IsText(media), syntax.IsXML(media) && isElement(c.Value):
-		e.Content.Type = media
-	default:
-		p.find(ruleLeftOut, "content", media, "content that can't be kept is left out")
-		return
-	}
-	e.Content.Value = c.Value
+	return r.element(&f.Elements)
 }
 
-// isElement reports whether s is one element that declares all its prefixes.
-func isElement(s string) bool {
-	_, err := element.Name(s)
-	return err == nil
-}
-
-// textType returns the type of a text, of Atom 1.0 or 0.3, after gofeed has read it. It
-// is empty for other media types, which a content may have.
-func textType(typ, mode string) string {
-	typ = strings.ToLower(typ)
+// atomFeedValue reads a child of a feed or source that is of Atom. Of several, the first
+// counts.
+func (r *reader) atomFeedValue(f *atom.Feed, local string) (err error) {
 	switch {
-	case strings.Contains(typ, "html"), typ == "" && mode != "": // a text of which the escapes are kept
-		return atom.HTML
-	case typ == "", typ == "text", typ == "text/plain":
-		return atom.PlainText
+	case local == "id" && f.ID == "":
+		f.ID, err = r.id()
+	case local == "title" && f.Title.IsZero():
+		f.Title, err = r.atomText()
+	case (local == "subtitle" || local == "tagline") && f.Subtitle.IsZero():
+		f.Subtitle, err = r.atomText()
+	case (local == "rights" || local == "copyright") && f.Rights.IsZero():
+		f.Rights, err = r.atomText()
+	case (local == "updated" || local == "modified") && f.Updated.IsZero() && f.UpdatedText == "":
+		f.Updated, f.UpdatedText, err = r.dateOf("updated")
+	case local == "icon" && f.Icon == "":
+		f.Icon, err = r.reference()
+	case local == "logo" && f.Logo == "":
+		f.Logo, err = r.reference()
+	case local == "generator" && f.Generator == atom.Generator{}:
+		f.Generator, err = r.generator()
+	case local == "link":
+		err = r.atomLink(&f.Links)
+	default:
+		return r.credit(&f.Authors, &f.Contributors, &f.Categories, &f.Elements, local)
 	}
-	return ""
+	return err
 }
 
-func (p *parser) atomSource(at *notes, s *gofeed.Source) *atom.Feed {
-	f := &atom.Feed{ID: strings.TrimSpace(s.ID), Title: text(atom.PlainText, s.Title)}
-	f.Updated, f.UpdatedText = p.date("updated", at.source.updated)
-	f.Authors, f.Contributors = p.atomPeople(s.Authors), p.atomPeople(s.Contributors)
-	f.Categories = atomCategories(s.Categories)
-	for _, l := range s.Links {
-		p.link(&f.Links, atomLink(l))
+// credit reads an author, a contributor or a category, and keeps what is none.
+func (r *reader) credit(
+	authors, contributors *[]websync.Person, categories *[]atom.Category, elements *[]websync.Element, local string,
+) error {
+	switch local {
+	case "author":
+		return r.person(authors)
+	case "contributor":
+		return r.person(contributors)
+	case "category":
+		return r.category(categories, elements)
 	}
-	return f
+	return r.element(elements)
 }
 
-func atomLink(l *gofeed.Link) websync.Link {
-	return websync.Link{Rel: l.Rel, Href: l.Href, Type: l.Type, Lang: l.Hreflang, Title: l.Title, Length: length(l.Length)}
+// atomEntry reads an entry.
+func (r *reader) atomEntry() error {
+	e, err := r.beginEntry()
+	if err != nil {
+		return err
+	}
+	deleted := false
+	for {
+		kind, err := r.next()
+		if err != nil {
+			return err
+		}
+		if kind == xmlscan.End {
+			break
+		}
+		name := r.xml.Name()
+		local := r.lowered.of(name.Local)
+		switch r.vocabulary(name.Space) {
+		case own:
+			if slices.Contains(atomNames, local) {
+				r.atoms++
+			}
+			r.once(local)
+			switch {
+			case local == "id" && e.ID == "":
+				e.ID, err = r.id()
+			case local == "title" && e.Title.IsZero():
+				e.Title, err = r.atomText()
+			case local == "entry", local == "item":
+				err = r.skip()
+			default:
+				err = r.atomChild(e, local)
+			}
+		default:
+			deleted = deleted || r.isDeletion(name)
+			err = r.element(&e.Elements)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if e.Published.IsZero() && e.PublishedText == "" {
+		e.Published, e.PublishedText = r.date("published", r.take(&e.Elements, name{own, "created"}))
+	}
+	return r.endEntry(e, deleted)
 }
 
-func (p *parser) atomPeople(stated []*gofeed.Person) (people []websync.Person) {
-	for _, x := range stated {
-		person(&people, websync.Person{Name: x.Name, Email: x.Email, URI: p.url(x.URI)})
-	}
-	return people
+// isDeletion reports whether the current element states that its entry is deleted.
+func (r *reader) isDeletion(name xmlscan.Name) bool {
+	deleted, _ := r.xml.Attr("", "deleted")
+	return name == xmlscan.Name{Space: atom.GDataNamespace, Local: "deleted"} ||
+		name == xmlscan.Name{Space: atom.FeedSyncNamespace, Local: "sync"} && string(deleted) == "true"
 }
 
-func atomCategories(stated []*gofeed.Category) (categories []atom.Category) {
-	for _, c := range stated {
-		category(&categories, c.Term, c.Scheme, c.Label)
+// atomChild reads a child of an entry that Atom defines, other than its id and title. Of
+// several, the first counts.
+func (r *reader) atomChild(e *atom.Entry, local string) (err error) {
+	switch {
+	case local == "summary" && e.Summary.IsZero():
+		e.Summary, err = r.atomText()
+	case (local == "rights" || local == "copyright") && e.Rights.IsZero():
+		e.Rights, err = r.atomText()
+	case (local == "updated" || local == "modified") && e.Updated.IsZero() && e.UpdatedText == "":
+		e.Updated, e.UpdatedText, err = r.dateOf("updated")
+	case (local == "published" || local == "issued") && e.Published.IsZero() && e.PublishedText == "":
+		e.Published, e.PublishedText, err = r.dateOf("published")
+	case local == "content" && e.Content.IsZero():
+		err = r.atomContent(&e.Content)
+	case local == "source" && e.Source == nil:
+		e.Source, err = r.atomSource()
+	case local == "link":
+		err = r.atomLink(&r.links)
+	default:
+		err = r.credit(&e.Authors, &e.Contributors, &e.Categories, &e.Elements, local)
 	}
-	return categories
+	return err
+}
+
+// id reads what names an entry or a feed.
+func (r *reader) id() (string, error) {
+	value, err := r.alone()
+	return r.kept.keep(value), err
+}
+
+// dateOf reads a date.
+func (r *reader) dateOf(element string) (d websync.Datetime, text string, err error) {
+	if text, err = r.text(); err == nil {
+		d, text = r.date(element, text)
+	}
+	return d, text, err
+}
+
+// reference reads a reference, which it resolves.
+func (r *reader) reference() (string, error) {
+	_, base := r.stated(r.xml)
+	value, err := r.value()
+	return r.resolved(first(base, r.at.base), value), err
+}
+
+// generator reads the software that made the feed.
+func (r *reader) generator() (g atom.Generator, err error) {
+	_, base := r.stated(r.xml)
+	for _, attr := range []string{"uri", "url"} {
+		if uri, ok := r.xml.Attr("", attr); ok && g.URI == "" {
+			g.URI = r.resolved(first(base, r.at.base), uri)
+		}
+	}
+	version, _ := r.xml.Attr("", "version")
+	g.Version = r.kept.keep(xmlscan.Trim(version))
+	g.Name, err = r.text()
+	return g, err
+}
+
+// atomLink reads a link of Atom.
+func (r *reader) atomLink(to *[]websync.Link) error {
+	l := r.link(r.xml, "", "href")
+	if err := r.addLink(to, l); err != nil {
+		return err
+	}
+	return r.skip()
+}
+
+// category reads a category: of Atom by its attributes, of RSS with a text. One whose
+// scheme can't be kept stays as it is, too.
+func (r *reader) category(to *[]atom.Category, elements *[]websync.Element) error {
+	if err := r.part(); err != nil {
+		return err
+	}
+	attr := func(name string) string {
+		value, _ := r.xml.Attr("", name)
+		return r.kept.keep(xmlscan.Trim(value))
+	}
+	term, label, scheme := attr("term"), attr("label"), first(attr("scheme"), attr("domain"))
+	if space := r.xml.Name().Space; scheme != "" && syntax.Scheme(scheme) == 0 && space != atom.Namespace {
+		n := len(*elements)
+		if err := r.element(elements); err != nil || len(*elements) == n {
+			return err
+		}
+		r.open(&(*elements)[n])
+		text, _ := r.inner.ElementText()
+		category(to, first(term, r.kept.keep(xmlscan.Trim(text))), "", label)
+		return nil
+	}
+	text, err := r.value()
+	if term == "" {
+		term = r.kept.keep(text)
+	}
+	category(to, term, scheme, label)
+	return err
 }

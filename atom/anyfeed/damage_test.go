@@ -3,6 +3,8 @@ package anyfeed_test
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -136,7 +138,7 @@ func TestStructure(t *testing.T) {
 		{"a lost ]]> in RSS 1.0", rdf("<channel/>", `<item rdf:about="1"><title><![CDATA[a</title></item>`, `<item rdf:about="2"><title><![CDATA[b]]></title></item>`), 1, 1, ""},
 		{"a lost <item>", rss(one, two[len("<item>"):], three), 2, 2, `"item" ends and has not begun`},
 		{"a lost <item>, the first one", rss(one[len("<item>"):], two), 1, 2, `"guid" in "channel"`},
-		{"a lost <item> of RSS 1.0", rdf("<channel/>", "<title>1</title></item>", `<item rdf:about="2"/>`), 1, 2, `"title" in "rdf:RDF"`},
+		{"a lost <item> of RSS 1.0", rdf("<channel/>", "<title>1</title></item>", `<item rdf:about="2"/>`), 1, 2, `"title" in "RDF"`},
 		{"a lost <item> and </item>", rss("<title>T</title>", one, "<title>2</title><link>/2</link>"), 1, 1, `a second "title"`},
 		{"a lost </item><item>", rss("<item><guid>1</guid><title>A</title><guid>2</guid><title>B</title></item>"), 1, 2, `a second "guid"`},
 		{"a lost </item>", rss("<item><guid>1</guid>", two, three), 1, 3, `"item" is not closed`},
@@ -158,8 +160,9 @@ func TestStructure(t *testing.T) {
 		{"an item in an element of another namespace", rss(one, "<x:y xmlns:x='urn:x'><item><guid>2</guid></item></x:y>"), 1, 1, "entries inside of other elements"},
 		{"an element in a guid", rss("<item><guid>1<title>A</title></guid></item>"), 1, 1, `an element in "guid"`},
 		{"a title that is not closed", rss("<item><guid>1</guid><title>A<link>/1</link></item>"), 1, 1, `"title" is not closed`},
+		{"two channels", rss(one, "</channel><channel>", two), 2, 1, "a second channel"},
 		{"a declaration", rss(one, "<!CDATA["+two+">"), 1, 1, "a declaration"},
-		{"an instruction that is not closed", rss(one, "<?x", two, "<?y ?>"), 1, 1, "a processing instruction"},
+		{"an instruction that is not closed", rss(one, "<?x", two, "<?y ?>"), 1, 1, "processing instruction"},
 		{"metadata of Atom", atomStart + "<entry><id>1</id></entry><content>x</content></feed>", 1, 1, `"content" in "feed"`},
 		{"text in Atom", atomStart + "<entry><id>1</id></entry>x</feed>", 1, 1, ""},
 
@@ -198,7 +201,7 @@ func TestManyDoubts(t *testing.T) {
 	r, err := parse(strings.NewReader(rssStart + strings.Repeat("<x/>", 100_000) + rssEnd))
 	require.NoError(t, err)
 	assert.Equal(t, 100_000, r.Feed.Skipped)
-	assert.Len(t, r.Findings, 1+100+1)
+	assert.Len(t, r.Findings, 1+100+2) // and that not all are kept
 	assert.Contains(t, strings.Join(r.Findings, "\n"), "may have hidden an entry: 99900")
 }
 
@@ -250,5 +253,53 @@ func TestDamagedDeletesNothing(t *testing.T) {
 			assert.Equal(t, tt.deleted, second.Deleted)
 			assert.Equal(t, tt.deleted > 0, second.InStep())
 		})
+	}
+}
+
+// A random damage of a token or a byte of a document.
+func randomDamage(r *rand.Rand, doc string) damage {
+	spans := tokens[".xml"].FindAllStringIndex(doc, -1)
+	i := r.IntN(len(spans))
+	s, other := spans[i], spans[r.IntN(len(spans))]
+	before, token, after := doc[:s[0]], doc[s[0]:s[1]], doc[s[1]:]
+	at := r.IntN(len(doc))
+	switch kind := r.IntN(6); {
+	case kind == 0:
+		return damage{fmt.Sprintf("without byte %d, %q", at, doc[at]), doc[:at] + doc[at+1:]}
+	case kind == 1:
+		return damage{fmt.Sprintf("without %s at %d", token, s[0]), before + after}
+	case kind == 2:
+		return damage{fmt.Sprintf("%s at %d twice", token, s[0]), before + token + token + after}
+	case kind == 3:
+		name := regexp.MustCompile(`[\w:]+`).ReplaceAllString(token, "renamed")
+		return damage{fmt.Sprintf("%s at %d renamed", token, s[0]), before + name + after}
+	case kind == 4 && other[0] >= s[1]:
+		moved := doc[other[0]:other[1]]
+		return damage{fmt.Sprintf("%s at %d and %s at %d swapped", token, s[0], moved, other[0]),
+			before + moved + doc[s[1]:other[0]] + token + doc[other[1]:]}
+	}
+	cut := s[0] + r.IntN(s[1]-s[0])
+	return damage{fmt.Sprintf("%s at %d cut in two", token, s[0]), doc[:cut] + "\n" + doc[cut:]}
+}
+
+// TestRandomDamages: an item that is lost is an error, a finding, or counts as skipped.
+func TestRandomDamages(t *testing.T) {
+	var documents []string
+	for _, name := range []string{"sound20.xml", "rss091.xml", "rss10.xml", "podcast.xml", "blog.xml", "journal.xml"} {
+		data, err := os.ReadFile(filepath.Join("testdata", name))
+		require.NoError(t, err)
+		documents = append(documents, string(data))
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range racing.Some(2000) {
+		doc := documents[r.IntN(len(documents))]
+		whole, err := parse(strings.NewReader(doc))
+		require.NoError(t, err)
+		d := randomDamage(r, doc)
+		damaged, err := parse(strings.NewReader(d.src))
+		if err != nil || damaged.Feed.Skipped > 0 || len(damaged.Findings) > len(whole.Findings) {
+			continue
+		}
+		assert.GreaterOrEqual(t, len(damaged.Items), len(whole.Items), "%s: an item is lost", d.name)
 	}
 }

@@ -67,7 +67,7 @@ func (p *parser) utf8(head []byte) (*pages, error) {
 			return nil, err
 		}
 	}
-	return p.clean(text)
+	return text, nil
 }
 
 // read reads all of r with a decoder, if there is one, up to the limit on the document.

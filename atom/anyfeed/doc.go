@@ -1,47 +1,93 @@
 // Package anyfeed reads other feeds as Atom: RSS 0.9x, 1.0 and 2.0, JSON Feed 1.0 and
-// 1.1, Atom 0.3, and Atom that is broken. It uses the parsers of
+// 1.1, Atom 0.3, and Atom that is broken, which it reads with
 // github.com/mmcdole/gofeed.
 //
 // # Reading
 //
 // [Parse] returns a document as a feed and items of package atom. The content decides its
-// format and whether it is compressed. Each field of an entry comes from these elements
-// of its item:
+// format and whether it is compressed. Each field of an entry comes from the first of
+// these elements of its item that is stated, in RSS:
 //
-//	            RSS                                  JSON Feed                    Atom
-//	ID          guid, rdf:about, link                id, url                      id, alternate link
-//	Title       title (text)                         title (text)                 title
-//	Summary     description (HTML)                   summary (text)               summary
-//	Content     content:encoded (HTML)               content_html, content_text   content
-//	Updated     dcterms:modified, atom:updated       date_modified                updated, modified
-//	Published   pubDate, dcterms:created, dc:date    date_published               published, issued, created
-//	Authors     dc:creator, author                   authors, author              author
-//	Categories  category, dc:subject                 tags                         category
-//	alternate   link, atom:link, guid as permalink   url                          link
-//	enclosure   enclosure                            attachments                  link
-//	replies     comments                                                          link
+//	ID            guid, rdf:about, link
+//	Title         title, dc:title, itunes:title (text)
+//	Summary       description, atom:summary, dc:description, itunes:summary (HTML)
+//	Content       content:encoded (HTML), xhtml:body, xhtml:div, atom:content
+//	Updated       atom:updated, dcterms:modified
+//	Published     pubDate, atom:published, dcterms:created, dcterms:issued, dc:date
+//	Rights        atom:rights, dc:rights
+//	Source        source, atom:source
+//	Authors       dc:creator, author, atom:author; without them, itunes:author
+//	Contributors  dc:contributor, atom:contributor
+//	Categories    category, dc:subject, atom:category
+//	alternate     link, atom:link, guid
+//	enclosure     enclosure, media:content
+//	icon          itunes:image, media:thumbnail
+//	replies       comments
 //
-// If several are stated, the first one is used; of links, categories and dc:creators, all
-// are. Updated is a time of change only: a time of publication does not show whether an
-// item has changed. Times may have any form; one that can't be read is kept as text. A
-// feed in RSS has no ID; in JSON Feed it is the feed_url. A length of 0 means an unknown
-// length, and the scheme of a category is left out unless it is absolute.
+// And in the other formats:
+//
+//	              JSON Feed                    Atom
+//	ID            id, url                      id, alternate link
+//	Title         title (text)                 title
+//	Summary       summary (text)               summary
+//	Content       content_html, content_text   content
+//	Updated       date_modified                updated, modified
+//	Published     date_published               published, issued, created
+//	Rights                                     rights, copyright
+//	Source                                     source
+//	Authors       authors, author              author
+//	Contributors                               contributor
+//	Categories    tags                         category
+//	alternate     url                          link
+//	enclosure     attachments                  link
+//
+// Of lists, all elements count: links, categories, people, enclosures, also those in
+// media:group. Two people with one name or address are one, and so are two files with one
+// URL. A guid is a link if it is a URL, does not state isPermaLink="false", and there is
+// no other alternate link. Updated is a time of change only: a time of publication does
+// not show whether an item has changed. Times may have any form; one that can't be read
+// is kept as text. The people of RSS are written as "name", "address", "address (name)"
+// or "name <address>", or with elements name and email. A length of 0 means an unknown
+// length.
+//
+// A channel of RSS has the same elements. Its managingEditor is an author, its webMaster a
+// contributor, its image the Logo, or else itunes:image or media:thumbnail; and Updated
+// comes from lastBuildDate, dcterms:modified, pubDate or dc:date. A feed in RSS has no ID;
+// in JSON Feed it is the feed_url.
+//
+// What has no place in these fields is kept in Elements as it is: elements of other
+// namespaces, those of RSS that Atom does not have, such as ttl, and those after the
+// first. The elements of media RSS, of itunes:image and of image are there, too, because
+// they state more than a link. Elements have room as long as all parts of the feed fit
+// into [Parser.MaxBytes]; if some are left out, that is reported.
+//
+// An attribute counts if it is in no namespace, and an element if it is in one of those of
+// its format. RSS has many: none, those of 0.90 and 1.0, that of RDF, and any other that
+// the root declares. A prefix that is not declared stands for its usual namespace.
+//
+// A description, content:encoded and a text of Atom with the type html or the mode
+// escaped are HTML; HTML is kept as it is, and references in it are relative to the Base
+// of the entry or the text. In xhtml:body, in texts with the type xhtml or the mode xml,
+// and beside elements that stand in a text, what is escaped is text and stays so: it never
+// becomes an element. Such texts become a div of XHTML, or HTML if they have no namespace.
+// Texts in Base64 are decoded.
 //
 // The feed has the links of RFC 5005 between its documents: atom:link of RSS, next_url of
 // JSON Feed, link of Atom; and fh:complete and fh:archive set Complete and Archive.
 //
-// Relative references are resolved against xml:base of the feed or the item, or without
-// that against the document's URL. HTML is kept as it is; references in it are relative
-// to the Base of the entry.
+// Relative references are resolved against xml:base of the element, or of those around
+// it, or without that against the document's URL (RFC 3986 §5.1). An xml:lang counts
+// likewise; of RSS, so do dc:language and language.
 //
 // Reading is liberal: elements that are not closed, entities of HTML, characters that XML
 // does not allow and encodings that are not stated do not stop it, and are reported where
 // it matters. An element that is not closed contains what follows, up to the end of the
-// entry; a link is closed at once. A document that is no feed, such as a login page, is
-// [websync.ErrNotDocument]; one that is cut is [websync.ErrTruncated], and one that is
-// too large is [websync.ErrLimit]: none looks like a feed without entries. A document is
-// read as a whole and takes up to four times its size in memory: 64 MiB with the default
-// of [Parser.MaxBytes], which a program can raise for a larger feed.
+// element around it; an element of HTML that has no end, and a link of Atom, are closed at
+// once. Columns are then those of the repaired line. A document that is no feed, such as a
+// login page, is [websync.ErrNotDocument]; one that is cut is [websync.ErrTruncated], and
+// one that is too large is [websync.ErrLimit]: none looks like a feed without entries. A
+// document is read as a whole and takes up to four times its size in memory: 64 MiB with
+// the default of [Parser.MaxBytes], which a program can raise for a larger feed.
 //
 // # Identity
 //
@@ -68,9 +114,9 @@
 // element between the items, text in one, or anything after the end; an item inside of
 // another element; an element that is not closed, or an end tag without a start tag,
 // outside of texts; a CDATA section or processing instruction that contains the start of
-// another; a declaration; a second title, guid or id of one item; an element in a guid,
-// id or link; a member of JSON that is there twice. A complete feed with such damage
-// deletes nothing.
+// another; a declaration; a second channel; a second title, guid or id of one item; an
+// element in a guid, id or link; a member of JSON that is there twice. A complete feed
+// with such damage deletes nothing.
 //
 // # Harvesting
 //
@@ -88,15 +134,13 @@
 // The result lacks these parts of such documents. Those marked with * are reported.
 //
 //   - tombstones*, and entries that are marked as deleted*
-//   - attributes of links beyond rel, href, type, hreflang, title and length: hash,
-//     le:md5, those of other namespaces
-//   - elements of other namespaces: all but those in the table, dc:title, dc:language,
-//     dc:rights, atom:link, fh:complete and fh:archive
-//   - content of Atom in Base64*, and XML that does not declare its prefixes itself*
-//   - xml:base and xml:lang inside of an entry, and whether a text was HTML or XHTML:
-//     both are HTML
-//   - of RSS, ttl, cloud, textInput, skipHours, skipDays, rating, all but the URL of an
-//     image, and channels but the last*
+//   - of RSS, elements of Atom, RFC 5005 and RFC 6721 that are not in the table, and the
+//     list of the items in RSS 1.0
+//   - attributes that no format defines for their element; other elements in a person
+//   - content of a media type that is neither a text, XML of one element nor Base64*
+//   - of Atom that is not well-formed, elements of other namespaces, attributes of links
+//     beyond rel, href, type, hreflang, title and length, content in Base64*, xml:base and
+//     xml:lang inside of an entry, and whether a text was HTML or XHTML: both are HTML
 //   - of JSON Feed, images of items, avatars, durations, extensions, and items of which a
 //     member has the wrong type*
 //
@@ -104,6 +148,5 @@
 //
 // Every finding names one of the rules that [Rules] returns.
 //
-// Not supported: CDF, RSS whose inner elements have namespaces of their own, feeds inside
-// HTML pages, validation and writing.
+// Not supported: CDF, feeds inside HTML pages, validation and writing.
 package anyfeed

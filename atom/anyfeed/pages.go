@@ -22,7 +22,7 @@ type span struct{ from, to int }
 func (p *pages) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
-		if p.size%pageSize == 0 {
+		if p.size == len(p.all)*pageSize {
 			p.all = append(p.all, make([]byte, 0, pageSize))
 		}
 		last := &p.all[len(p.all)-1]
@@ -32,6 +32,26 @@ func (p *pages) Write(b []byte) (int, error) {
 		b = b[k:]
 	}
 	return n, nil
+}
+
+// ReadFrom appends what r reads.
+func (p *pages) ReadFrom(r io.Reader) (read int64, err error) {
+	for {
+		if p.size == len(p.all)*pageSize {
+			p.all = append(p.all, make([]byte, 0, pageSize))
+		}
+		last := &p.all[len(p.all)-1]
+		n, err := r.Read((*last)[len(*last):cap(*last)])
+		*last = (*last)[:len(*last)+n]
+		p.size += n
+		read += int64(n)
+		if err == io.EOF {
+			return read, nil
+		}
+		if err != nil {
+			return read, err
+		}
+	}
 }
 
 func (p *pages) byte(at int) byte { return p.all[at/pageSize][at%pageSize] }
@@ -71,17 +91,15 @@ func (p *pages) blank(s span) {
 	}
 }
 
-// has reports whether a byte is in a part of the text.
-func (p *pages) has(s span, b byte) bool {
+// count returns how often a byte is in a part of the text.
+func (p *pages) count(s span, b byte) (n int) {
 	for at := s.from; at < s.to; {
 		page := p.rest(at)
 		page = page[:min(len(page), s.to-at)]
-		if bytes.IndexByte(page, b) >= 0 {
-			return true
-		}
+		n += bytes.Count(page, []byte{b})
 		at += len(page)
 	}
-	return false
+	return n
 }
 
 // erase removes a part of the text for what remains returns. The text must be clean.
@@ -114,9 +132,11 @@ func (r *pageReader) Read(b []byte) (n int, err error) {
 		page := r.pages.rest(r.from)
 		page = page[:min(len(page), r.to-r.from, len(b))]
 		r.from += len(page)
-		if r.moves {
+		if r.moves || bytes.IndexByte(page, 0) < 0 {
 			n = copy(b, page)
-			r.pages.drop(r.from)
+			if r.moves {
+				r.pages.drop(r.from)
+			}
 			continue
 		}
 		for _, c := range page {

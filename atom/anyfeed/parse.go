@@ -2,21 +2,19 @@ package anyfeed
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
 	"strings"
 
-	gofeed "github.com/mmcdole/gofeed/atom"
-	"github.com/mmcdole/gofeed/rss"
-
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/rule"
-	"github.com/websync-go/websync/internal/survive"
 	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/xmlscan"
 )
 
 // The limits on a document, which is read as a whole. A document that exceeds them is an
@@ -33,6 +31,7 @@ const (
 	maxBase       = 4 << 10 // bytes of an xml:base, resolved
 	maxDate       = 256     // bytes of a date
 	maxParts      = 10_000  // links, categories and people of an entry
+	most          = 100     // findings of what may have hidden an entry
 
 	// what an entry, link, category or person counts beyond its text
 	partCost = 128
@@ -103,10 +102,10 @@ func (limits *Parser) Parse(src io.Reader, document string, report func(websync.
 	if err != nil {
 		return nil, nil, err
 	}
-	if text.byte(text.start()) == '{' {
-		err = p.json(text.take())
-	} else {
+	if text.byte(text.start()) == '<' {
 		err = p.xml(text)
+	} else if text, err = p.cleaned(text); err == nil {
+		err = p.json(text.take())
 	}
 	if err == nil {
 		p.identify()
@@ -127,7 +126,9 @@ type parser struct {
 	items   []atom.Item
 	linked  []int             // those whose link is their id
 	mustID  bool              // the format demands an id
+	entries int               // that have begun
 	skipped int               // items that are left out, or may have been lost
+	unsure  int               // doubts, which are among them
 	early   []websync.Finding // found before the feed is known
 	at      notes             // of the feed or entry that is being made
 	max     int64             // the limit
@@ -205,6 +206,28 @@ func (p *parser) find(rule websync.Rule, element, value, message string) {
 	}
 }
 
+// doubt records a departure that may have hidden an entry. It counts as skipped.
+func (p *parser) doubt(element string, value []byte, message string) {
+	p.skipped++
+	if p.unsure++; p.unsure <= most {
+		p.find(ruleStructure, element, string(value), message)
+	}
+}
+
+// leftOut reports what is not read of a document, and the doubts that were not reported.
+func (p *parser) leftOut(tombstones, astray int) {
+	if tombstones > 0 {
+		p.find(ruleLeftOut, "deleted-entry", "", fmt.Sprintf("tombstones are left out: %d", tombstones))
+	}
+	if astray > 0 {
+		p.find(ruleLeftOut, "", "", fmt.Sprintf("entries inside of other elements are left out: %d", astray))
+	}
+	if n := p.unsure - most; n > 0 {
+		p.find(ruleStructure, "", "", fmt.Sprintf("more of what may have hidden an entry: %d", n))
+	}
+	p.skipped += tombstones + astray
+}
+
 // begin starts the feed. format is the name of its format, with an article.
 func (p *parser) begin(format string, at notes) {
 	p.at = at
@@ -244,61 +267,59 @@ func (p *parser) add(e *atom.Entry) {
 	p.items = append(p.items, atom.Item{Entry: e})
 }
 
-// xml reads a feed of a format that is XML.
+// xml reads a feed of a format that is XML. If it is not well-formed, it is repaired
+// first, and gofeed reads it if it is Atom.
 func (p *parser) xml(text *pages) error {
-	o, err := p.outline(text)
-	if err != nil {
-		return err
+	before := *p
+	err := p.wellFormed(text)
+	if err == errCharacters || isSyntax(err) {
+		*p = before
+		if text, err = p.cleaned(text); err != nil {
+			return err
+		}
+		before = *p
+		if err = p.wellFormed(text); isSyntax(err) {
+			*p = before
+			err = p.damaged(text)
+		}
 	}
-	if o.isAtom() {
-		entries := func(f *gofeed.Feed) []*gofeed.Entry { return f.Entries }
-		return translate(o, new(gofeed.Parser).Parse, entries, p.atom, p.atomEntry)
+	var syntax *xmlscan.SyntaxError
+	if errors.As(err, &syntax) {
+		err = p.doc.Fail(syntax.Line, syntax.Column, "", errors.New(syntax.Msg))
 	}
-	items := func(f *rss.Feed) []*rss.Item { return f.Items }
-	return translate(o, new(rss.Parser).Parse, items, p.rss, p.rssItem)
+	return err
 }
 
-// translate lets gofeed parse a document: first without its entries, then some entries at
-// a time, because its tree is several times as large as what remains of it.
-func translate[F, E any](
-	o *outline, parse func(io.Reader) (*F, error), entries func(*F) []*E, feed func(*outline, *F), entry func(*notes, *E),
-) error {
-	run := func(src io.Reader, want []*notes, take func(*F)) error {
-		var f *F
-		err := survive.Panic("gofeed", func() (err error) {
-			f, err = parse(src)
-			return err
-		})
-		if err == nil && len(entries(f)) != len(want) {
-			err = fmt.Errorf("gofeed finds %d entries instead of %d", len(entries(f)), len(want))
-		}
-		if err != nil {
-			return o.p.doc.Fail(0, 0, "", err)
-		}
-		take(f)
-		return nil
+// isSyntax reports whether a document is not well-formed.
+func isSyntax(err error) bool {
+	var syntax *xmlscan.SyntaxError
+	return errors.As(err, &syntax) && !errors.Is(err, xmlscan.ErrLimit)
+}
+
+// damaged reads a feed that is not well-formed.
+func (p *parser) damaged(text *pages) (err error) {
+	root := p.rootOf(text)
+	isAtom := strings.EqualFold(root, "feed")
+	if root != "" && !isAtom && !strings.EqualFold(root, "rss") && !strings.EqualFold(root, "rdf") {
+		return p.fail("", p.doc.Not(document.WhatRoot(xmlscan.Name{Local: root})))
 	}
-	if err := run(o.without(), nil, func(f *F) { feed(o, f) }); err != nil {
+	if text, err = p.repair(text, isAtom); err != nil {
 		return err
 	}
-	ordered := len(o.items) > 0 && o.items[0].outside == o.items[len(o.items)-1].outside
-	for rest := o.items; len(rest) > 0; {
-		var some []*notes
-		some, rest = batch(rest)
-		if ordered {
-			o.data.drop(some[0].all.from)
-		}
-		err := run(o.only(some), some, func(f *F) {
-			for i, e := range entries(f) {
-				entry(some[i], e)
-				*some[i] = notes{}
-			}
-		})
-		if err != nil {
-			return err
-		}
+	if isAtom {
+		return p.broken(text)
 	}
-	return nil
+	return p.wellFormed(text)
+}
+
+// cleaned returns the text with U+FFFD for what is no character.
+func (p *parser) cleaned(text *pages) (*pages, error) {
+	text, err := p.clean(text)
+	if err != nil {
+		return nil, p.fail("", err)
+	}
+	p.cost = int64(text.size)
+	return text, nil
 }
 
 // resolve resolves a reference against base. Past the limit it leaves it as it is.
