@@ -161,7 +161,8 @@ func (r *reader) atomEntry() error {
 	if e.Published.IsZero() && e.PublishedText == "" {
 		e.Published, e.PublishedText = r.date("published", r.take(&e.Elements, name{own, "created"}))
 	}
-	return r.endEntry(e, deleted)
+	r.endEntry(deleted)
+	return nil
 }
 
 // isDeletion reports whether the current element states that its entry is deleted.
@@ -188,7 +189,7 @@ func (r *reader) atomChild(e *atom.Entry, local string) (err error) {
 	case local == "source" && e.Source == nil:
 		e.Source, err = r.atomSource()
 	case local == "link":
-		err = r.atomLink(&r.links)
+		err = r.atomLink(&r.current.Links)
 	default:
 		err = r.credit(&e.Authors, &e.Contributors, &e.Categories, &e.Elements, local)
 	}

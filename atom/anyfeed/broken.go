@@ -27,13 +27,13 @@ func (p *parser) broken(text *pages) error {
 		return err
 	}
 	for rest := o.items; len(rest) > 0; {
-		var some []*notes
+		var some []*outlined
 		some, rest = batch(rest)
 		o.data.drop(some[0].all.from)
 		err := o.parse(o.only(some), some, func(f *gofeed.Feed) {
 			for i, e := range f.Entries {
 				p.atomEntry(some[i], e)
-				*some[i] = notes{}
+				*some[i] = outlined{}
 			}
 		})
 		if err != nil {
@@ -44,7 +44,7 @@ func (p *parser) broken(text *pages) error {
 }
 
 // parse lets gofeed parse a document that has some of the entries.
-func (o *outline) parse(src io.Reader, want []*notes, take func(*gofeed.Feed)) error {
+func (o *outline) parse(src io.Reader, want []*outlined, take func(*gofeed.Feed)) error {
 	var f *gofeed.Feed
 	err := survive.Panic("gofeed", func() (err error) {
 		f, err = new(gofeed.Parser).Parse(src)
@@ -61,7 +61,7 @@ func (o *outline) parse(src io.Reader, want []*notes, take func(*gofeed.Feed)) e
 }
 
 func (p *parser) atom(o *outline, f *gofeed.Feed) {
-	p.begin(strings.TrimSpace("an Atom feed "+f.Version), o.feed)
+	p.begin(strings.TrimSpace("an Atom feed "+f.Version), o.feed.notes)
 	types := o.feed.types
 	p.feed.ID = o.feed.id
 	p.feed.Complete, p.feed.Archive = o.complete, o.archive
@@ -80,8 +80,8 @@ func (p *parser) atom(o *outline, f *gofeed.Feed) {
 	}
 }
 
-func (p *parser) atomEntry(at *notes, x *gofeed.Entry) {
-	e := p.entry(*at)
+func (p *parser) atomEntry(at *outlined, x *gofeed.Entry) {
+	e := p.entry(at.notes)
 	e.ID = at.id
 	if at.deleted {
 		p.skipped++
@@ -107,7 +107,7 @@ func (p *parser) atomEntry(at *notes, x *gofeed.Entry) {
 }
 
 // atomContent sets the content. Base64 is left out: gofeed may have decoded it or not.
-func (p *parser) atomContent(e *atom.Entry, at *notes, c *gofeed.Content) {
+func (p *parser) atomContent(e *atom.Entry, at *outlined, c *gofeed.Content) {
 	if c == nil {
 		return
 	}
@@ -147,7 +147,7 @@ func textType(typ, mode string) string {
 	return ""
 }
 
-func (p *parser) atomSource(at *notes, s *gofeed.Source) *atom.Feed {
+func (p *parser) atomSource(at *outlined, s *gofeed.Source) *atom.Feed {
 	f := &atom.Feed{ID: strings.TrimSpace(s.ID), Title: text(atom.PlainText, s.Title)}
 	f.Updated, f.UpdatedText = p.date("updated", at.source.updated)
 	f.Authors, f.Contributors = p.atomPeople(s.Authors), p.atomPeople(s.Contributors)

@@ -40,19 +40,24 @@ var texts = []string{
 	"title", "subtitle", "tagline", "summary", "content", "rights", "copyright", "info", "description", "encoded",
 }
 
-// notes are what gofeed does not return of a feed or an entry.
+// notes are what applies to all that is in a feed or an entry.
 type notes struct {
 	line, column int
 	base         string // of references
 	lang         string
-	id           string            // atom:id as it is, or rdf:about
-	media        string            // the type of the content
-	types        map[string]string // of the texts
-	deleted      bool              // a deletion in the form of an entry
-	dates        dates
-	source       dates // of the feed that an entry was copied from
 	single       uint8 // its elements of which it has one, as bits
 	hasText      bool  // beside its elements
+}
+
+// An outlined is what gofeed does not return of a feed or an entry.
+type outlined struct {
+	notes
+	id      string            // atom:id as it is
+	media   string            // the type of the content
+	types   map[string]string // of the texts
+	deleted bool              // a deletion in the form of an entry
+	dates   dates
+	source  dates // of the feed that an entry was copied from
 
 	// of an entry
 	all     span
@@ -76,8 +81,8 @@ type outline struct {
 
 	root    xml.Name
 	version string // of rss or feed
-	feed    notes
-	items   []*notes
+	feed    outlined
+	items   []*outlined
 	atoms   int // elements of Atom
 	lost    int // tombstones
 	astray  int // entries inside of other elements
@@ -100,10 +105,10 @@ type outline struct {
 type frame struct {
 	space, local string // local in lower case
 	base, lang   string
-	scope        int     // number of namespace declarations
-	of           *notes  // the feed or the entry it belongs to
-	verbatim     bool    // it is, or is in, one of texts
-	into         *string // the outline reads its text
+	scope        int       // number of namespace declarations
+	of           *outlined // the feed or the entry it belongs to
+	verbatim     bool      // it is, or is in, one of texts
+	into         *string   // the outline reads its text
 	isEntry      bool
 	gone         bool // it is, or is in, one of outline.gone
 	outermost    bool // of those that are gone
@@ -404,7 +409,7 @@ func (o *outline) within(local string) bool {
 }
 
 func (o *outline) entry(f *frame) {
-	f.of, f.isEntry, f.isList = &notes{all: span{f.from, f.from}, name: f.name}, true, true
+	f.of, f.isEntry, f.isList = &outlined{all: span{f.from, f.from}, name: f.name}, true, true
 	f.of.take(f, o.p)
 	o.items = append(o.items, f.of)
 }
@@ -573,7 +578,7 @@ func (o *outline) check() error {
 	case o.root.Space == "" && o.atoms == 0 && len(o.items) == 0:
 		return o.p.doc.Fail(0, 0, "", o.p.doc.Not("a feed element with nothing of Atom in it"))
 	}
-	o.p.at = o.feed
+	o.p.at = o.feed.notes
 	o.p.leftOut(o.lost, o.astray)
 	o.p.cost += o.cost()
 	return nil
@@ -596,7 +601,7 @@ func (o *outline) without() io.Reader {
 }
 
 // only returns a document of nothing but some of the entries.
-func (o *outline) only(some []*notes) io.Reader {
+func (o *outline) only(some []*outlined) io.Reader {
 	parts := []io.Reader{bytes.NewReader(o.around)}
 	for _, n := range some {
 		parts = append(parts, o.data.remains(span{n.all.from, n.content}))
@@ -609,7 +614,7 @@ func (o *outline) only(some []*notes) io.Reader {
 }
 
 // batch returns the first entries, which gofeed can parse together.
-func batch(entries []*notes) (first, rest []*notes) {
+func batch(entries []*outlined) (first, rest []*outlined) {
 	const enough = 256 << 10
 	n, size := 1, 0
 	for ; n < len(entries); n++ {
@@ -621,7 +626,7 @@ func batch(entries []*notes) (first, rest []*notes) {
 }
 
 // take records the position and the inherited attributes of the feed or an entry.
-func (n *notes) take(f *frame, p *parser) {
+func (n *outlined) take(f *frame, p *parser) {
 	n.line, n.column, n.base, n.lang = p.at.line, p.at.column, f.base, f.lang
 }
 

@@ -33,19 +33,19 @@ type reader struct {
 	metaAt  notes
 
 	channels  int
-	atoms     int            // elements of Atom
-	tombs     int            // tombstones
-	astray    int            // items that are not where items may be
-	inside    int            // elements inside of those that are read as a whole
-	inContent bool           // which may be a feed
-	room      int64          // for elements that are kept
-	kept      arena          // the values
-	lowered   lowered        // names in lower case
-	buf       []byte         // the last value
-	scratch   []byte         // what is needed for a moment
-	links     []websync.Link // of the item
-	outer     notes          // around the item
-	parts     int            // links, categories, people and elements of the item
+	atoms     int        // elements of Atom
+	tombs     int        // tombstones
+	astray    int        // items that are not where items may be
+	inside    int        // elements inside of those that are read as a whole
+	inContent bool       // which may be a feed
+	room      int64      // for elements that are kept
+	kept      arena      // the values
+	lowered   lowered    // names in lower case
+	buf       []byte     // the last value
+	scratch   []byte     // what is needed for a moment
+	current   atom.Entry // that is being read; its lists are used again
+	outer     notes      // around the item
+	parts     int        // links, categories, people and elements of the item
 	lost      xmlscan.Losses
 	over      error               // a limit that was passed
 	faulty    bool                // there was a fault since the last tag
@@ -565,26 +565,31 @@ func (r *reader) check() error {
 func (r *reader) beginEntry() (*atom.Entry, error) {
 	r.outer = r.at
 	r.enter()
-	r.links, r.parts = r.links[:0], 0
+	r.parts = 0
 	r.cost += partCost
 	switch limit := r.scaled(MaxEntries); {
 	case r.entries == limit:
 		return nil, r.fail("", fmt.Errorf("more than %d entries: %w", limit, websync.ErrLimit))
 	}
 	r.entries++
-	e := &atom.Entry{Lang: r.at.lang, Base: r.at.base, Line: r.at.line, Column: r.at.column}
+	e := &r.current
+	*e = atom.Entry{
+		Lang: r.at.lang, Base: r.at.base, Line: r.at.line, Column: r.at.column,
+		Links: e.Links[:0], Elements: e.Elements[:0], Authors: e.Authors[:0], Categories: e.Categories[:0],
+	}
 	return e, r.afford(0)
 }
 
 // endEntry adds an entry that was read.
-func (r *reader) endEntry(e *atom.Entry, deleted bool) error {
-	e.Links = slices.Clone(r.links)
+func (r *reader) endEntry(deleted bool) {
+	e := r.current
+	e.Links, e.Elements = append([]websync.Link(nil), e.Links...), append([]websync.Element(nil), e.Elements...)
+	e.Authors, e.Categories = append([]websync.Person(nil), e.Authors...), append([]atom.Category(nil), e.Categories...)
 	if deleted {
 		r.skipped++
 		r.find(ruleLeftOut, "entry", e.ID, "an entry that is marked as deleted is left out")
 	} else {
-		r.add(e)
+		r.add(&e)
 	}
 	r.at = r.outer
-	return nil
 }

@@ -205,20 +205,23 @@ func (r *reader) item() error {
 	}
 	e.ID = first(e.ID, id)
 	r.finishItem(e, &seen, lang)
-	return r.endEntry(e, seen.deleted)
+	r.endEntry(seen.deleted)
+	return nil
 }
 
 // rssSeen are those elements of an item that count although their value may be empty, or
 // another element has set it.
 type rssSeen struct {
 	title, permalink, deleted bool
+	modules                   bool // elements that finishItem looks for
 }
 
 // itemChild reads a child of an item. What has no place in an entry is kept as it is.
 func (r *reader) itemChild(e *atom.Entry, seen *rssSeen) (err error) {
 	name := r.xml.Name()
 	local := r.lowered.of(name.Local)
-	switch v := r.vocabulary(name.Space); {
+	v := r.vocabulary(name.Space)
+	switch {
 	case v == own:
 		r.once(local)
 		return r.rssChild(e, seen, local)
@@ -241,7 +244,8 @@ func (r *reader) itemChild(e *atom.Entry, seen *rssSeen) (err error) {
 		}
 		return err
 	}
-	seen.deleted = seen.deleted || r.isDeletion(name)
+	seen.deleted = seen.deleted || v == foreign && r.isDeletion(name)
+	seen.modules = seen.modules || v != foreign
 	return r.element(&e.Elements)
 }
 
@@ -260,7 +264,7 @@ func (r *reader) rssChild(e *atom.Entry, seen *rssSeen, local string) (err error
 	case local == "pubdate" && e.Published.IsZero() && e.PublishedText == "":
 		e.Published, e.PublishedText, err = r.dateOf("published")
 	case local == "link":
-		err = r.rssLink(&r.links)
+		err = r.rssLink(&r.current.Links)
 	case local == "enclosure":
 		l := r.link(r.xml, "enclosure", "url")
 		if err = r.skip(); err == nil {
@@ -269,7 +273,7 @@ func (r *reader) rssChild(e *atom.Entry, seen *rssSeen, local string) (err error
 	case local == "comments":
 		var href string
 		if href, err = r.reference(); err == nil {
-			err = r.addLink(&r.links, websync.Link{Rel: "replies", Href: href})
+			err = r.addLink(&r.current.Links, websync.Link{Rel: "replies", Href: href})
 		}
 	case local == "source" && e.Source == nil:
 		l := r.link(r.xml, "self", "url")
@@ -323,14 +327,14 @@ func (r *reader) rssLink(to *[]websync.Link) error {
 // addMedia adds the link to a file, or what is new about one that is there.
 func (r *reader) addMedia(l websync.Link) error {
 	const most = 16 // links that are compared
-	for i := range r.links[:min(len(r.links), most)] {
-		if old := &r.links[i]; old.Rel == l.Rel && old.Href == l.Href {
+	for i := range r.current.Links[:min(len(r.current.Links), most)] {
+		if old := &r.current.Links[i]; old.Rel == l.Rel && old.Href == l.Href {
 			old.Type, old.Lang, old.Title = first(old.Type, l.Type), first(old.Lang, l.Lang), first(old.Title, l.Title)
 			old.Length = max(old.Length, l.Length)
 			return nil
 		}
 	}
-	return r.addLink(&r.links, l)
+	return r.addLink(&r.current.Links, l)
 }
 
 // mediaLinks adds links to the files and pictures that a kept element states.
@@ -367,7 +371,7 @@ func (r *reader) mediaLinks(x *websync.Element) error {
 // finishItem sets what Elements of an item state and is not set yet.
 func (r *reader) finishItem(e *atom.Entry, seen *rssSeen, lang string) {
 	take := func(names ...name) string {
-		if len(e.Elements) == 0 {
+		if !seen.modules {
 			return ""
 		}
 		return r.take(&e.Elements, names...)
@@ -395,8 +399,8 @@ func (r *reader) finishItem(e *atom.Entry, seen *rssSeen, lang string) {
 		e.Lang = first(take(name{dublinCore, "language"}), e.Lang)
 	}
 	isAlternate := func(l websync.Link) bool { return l.Rel == "alternate" }
-	if seen.permalink && syntax.IsHTTP(e.ID) && !slices.ContainsFunc(r.links, isAlternate) {
-		r.links = append(r.links, websync.Link{Rel: "alternate", Href: e.ID})
+	if seen.permalink && syntax.IsHTTP(e.ID) && !slices.ContainsFunc(r.current.Links, isAlternate) {
+		r.current.Links = append(r.current.Links, websync.Link{Rel: "alternate", Href: e.ID})
 	}
 }
 
