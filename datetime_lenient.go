@@ -25,17 +25,16 @@ func ParseDatetimeLenient(s string) (d Datetime, departure string, err error) {
 			return d, around, nil
 		}
 	}
-	for _, read := range []func(*lenientReader) bool{(*lenientReader).iso, (*lenientReader).mail} {
-		l := lenientReader{rest: text, notes: around}
-		if read(&l) {
-			d, err = l.datetime()
-			if err != nil {
-				return Datetime{}, "", err
-			}
-			return d, l.notes, nil
+	l := lenientReader{rest: text, notes: around}
+	if !l.iso() {
+		if l = (lenientReader{rest: text, notes: around}); !l.mail() {
+			return Datetime{}, "", err
 		}
 	}
-	return Datetime{}, "", err
+	if d, err = l.datetime(); err != nil {
+		return Datetime{}, "", err
+	}
+	return d, l.notes, nil
 }
 
 // A lenientReader reads a civil off the front of rest and notes the departures that it

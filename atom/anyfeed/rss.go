@@ -312,8 +312,11 @@ func (r *reader) dublinChild(authors, contributors *[]websync.Person, categories
 
 // rssLink reads a link, which some write as one of Atom.
 func (r *reader) rssLink(to *[]websync.Link) error {
-	l := r.link(r.xml, "", "href")
 	_, base := r.stated(r.xml)
+	var l websync.Link
+	if len(r.xml.Attrs()) > 0 {
+		l = r.link(r.xml, "", "href")
+	}
 	value, err := r.alone()
 	if err != nil {
 		return err
