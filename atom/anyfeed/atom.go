@@ -65,7 +65,6 @@ func (r *reader) atomSource() (*atom.Feed, error) {
 func (r *reader) atomMetadata(f *atom.Feed, name xmlscan.Name, local string) (err error) {
 	switch r.vocabulary(name.Space) {
 	case own:
-		r.once(local)
 		return r.atomFeedValue(f, local)
 	case history:
 		f.Complete = f.Complete || local == "complete"
@@ -77,24 +76,27 @@ func (r *reader) atomMetadata(f *atom.Feed, name xmlscan.Name, local string) (er
 // atomFeedValue reads a child of a feed or source that is of Atom. Of several, the first
 // counts.
 func (r *reader) atomFeedValue(f *atom.Feed, local string) (err error) {
-	switch {
-	case local == "id" && f.ID == "":
+	if !r.isFirst(local) {
+		return r.element(&f.Elements)
+	}
+	switch local {
+	case "id":
 		f.ID, err = r.id()
-	case local == "title" && f.Title.IsZero():
+	case "title":
 		f.Title, err = r.atomText()
-	case (local == "subtitle" || local == "tagline") && f.Subtitle.IsZero():
+	case "subtitle", "tagline":
 		f.Subtitle, err = r.atomText()
-	case (local == "rights" || local == "copyright") && f.Rights.IsZero():
+	case "rights", "copyright":
 		f.Rights, err = r.atomText()
-	case (local == "updated" || local == "modified") && f.Updated.IsZero() && f.UpdatedText == "":
+	case "updated", "modified":
 		f.Updated, f.UpdatedText, err = r.dateOf("updated")
-	case local == "icon" && f.Icon == "":
+	case "icon":
 		f.Icon, err = r.reference()
-	case local == "logo" && f.Logo == "":
+	case "logo":
 		f.Logo, err = r.reference()
-	case local == "generator" && f.Generator == atom.Generator{}:
+	case "generator":
 		f.Generator, err = r.generator()
-	case local == "link":
+	case "link":
 		err = r.atomLink(&f.Links)
 	default:
 		return r.credit(&f.Authors, &f.Contributors, &f.Categories, &f.Elements, local)
@@ -134,23 +136,9 @@ func (r *reader) atomEntry() error {
 		}
 		name := r.xml.Name()
 		local := r.lowered.of(name.Local)
-		switch r.vocabulary(name.Space) {
-		case own:
-			if slices.Contains(atomNames, local) {
-				r.atoms++
-			}
-			r.once(local)
-			switch {
-			case local == "id" && e.ID == "":
-				e.ID, err = r.id()
-			case local == "title" && e.Title.IsZero():
-				e.Title, err = r.atomText()
-			case local == "entry", local == "item":
-				err = r.skip()
-			default:
-				err = r.atomChild(e, local)
-			}
-		default:
+		if r.vocabulary(name.Space) == own {
+			err = r.atomChild(e, local)
+		} else {
 			deleted = deleted || r.isDeletion(name)
 			err = r.element(&e.Elements)
 		}
@@ -172,24 +160,32 @@ func (r *reader) isDeletion(name xmlscan.Name) bool {
 		name == xmlscan.Name{Space: atom.FeedSyncNamespace, Local: "sync"} && string(deleted) == "true"
 }
 
-// atomChild reads a child of an entry that Atom defines, other than its id and title. Of
-// several, the first counts.
+// atomChild reads a child of an entry that Atom defines. Of several, the first counts.
 func (r *reader) atomChild(e *atom.Entry, local string) (err error) {
-	switch {
-	case local == "summary" && e.Summary.IsZero():
+	if !r.isFirst(local) {
+		return r.element(&e.Elements)
+	}
+	switch local {
+	case "id":
+		e.ID, err = r.id()
+	case "title":
+		e.Title, err = r.atomText()
+	case "summary":
 		e.Summary, err = r.atomText()
-	case (local == "rights" || local == "copyright") && e.Rights.IsZero():
+	case "rights", "copyright":
 		e.Rights, err = r.atomText()
-	case (local == "updated" || local == "modified") && e.Updated.IsZero() && e.UpdatedText == "":
+	case "updated", "modified":
 		e.Updated, e.UpdatedText, err = r.dateOf("updated")
-	case (local == "published" || local == "issued") && e.Published.IsZero() && e.PublishedText == "":
+	case "published", "issued":
 		e.Published, e.PublishedText, err = r.dateOf("published")
-	case local == "content" && e.Content.IsZero():
+	case "content":
 		err = r.atomContent(&e.Content)
-	case local == "source" && e.Source == nil:
+	case "source":
 		e.Source, err = r.atomSource()
-	case local == "link":
-		err = r.atomLink(&r.current.Links)
+	case "link":
+		err = r.atomLink(&e.Links)
+	case "entry", "item":
+		err = r.skip()
 	default:
 		err = r.credit(&e.Authors, &e.Contributors, &e.Categories, &e.Elements, local)
 	}

@@ -45,8 +45,8 @@ type notes struct {
 	line, column int
 	base         string // of references
 	lang         string
-	single       uint8 // its elements of which it has one, as bits
-	hasText      bool  // beside its elements
+	single       uint16 // its elements of which it has one, as bits
+	hasText      bool   // beside its elements
 }
 
 // An outlined is what gofeed does not return of a feed or an entry.

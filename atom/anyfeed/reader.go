@@ -271,17 +271,66 @@ func (r *reader) skip() error {
 	return r.xml.Skip()
 }
 
-// once looks for a second element of those that a feed or an item has once: it may be
-// that of an item whose tags are lost.
-func (r *reader) once(local string) {
-	i := slices.Index([]string{"title", "guid", "id"}, local)
-	if i < 0 {
-		return
+// The elements of which a feed or an item has one. Some have several names.
+const (
+	theID uint16 = 1 << iota
+	theGUID
+	theTitle
+	theSubtitle
+	theSummary
+	theRights
+	theUpdated
+	thePublished
+	theContent
+	theSource
+	theIcon
+	theLogo
+	theGenerator
+
+	naming = theID | theGUID | theTitle // a second one may be that of another item
+)
+
+func single(local string) uint16 {
+	switch local {
+	case "id":
+		return theID
+	case "guid":
+		return theGUID
+	case "title":
+		return theTitle
+	case "subtitle", "tagline":
+		return theSubtitle
+	case "summary", "description":
+		return theSummary
+	case "rights", "copyright":
+		return theRights
+	case "updated", "modified":
+		return theUpdated
+	case "published", "issued", "pubdate":
+		return thePublished
+	case "content":
+		return theContent
+	case "source":
+		return theSource
+	case "icon":
+		return theIcon
+	case "logo":
+		return theLogo
+	case "generator":
+		return theGenerator
 	}
-	if r.at.single&(1<<i) != 0 {
+	return 0
+}
+
+// isFirst reports whether an element is not the second one of which a feed or an item has
+// one.
+func (r *reader) isFirst(local string) bool {
+	one := single(local)
+	isFirst := r.at.single&one == 0
+	if r.at.single |= one; !isFirst && one&naming != 0 {
 		r.doubt(local, nil, fmt.Sprintf("a second %.100q: it may be that of another entry", local))
 	}
-	r.at.single |= 1 << i
+	return isFirst
 }
 
 // unknown reports an element of the format's own namespaces where it has none like it.

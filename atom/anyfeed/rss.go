@@ -45,17 +45,13 @@ func (r *reader) channel() error {
 	if r.channels++; r.channels > 1 {
 		r.doubt("channel", nil, "a second channel, which may be that of another feed")
 	}
-	switch space := r.xml.Name().Space; {
-	case r.version != "":
-	case space == rss10Namespace:
+	if space := r.xml.Name().Space; r.version == "" && space == rss10Namespace {
 		r.version = "1.0"
-	case space == rss09Namespace, space == rss09MyNamespace:
+	} else if r.version == "" && (space == rss09Namespace || space == rss09MyNamespace) {
 		r.version = "0.9"
 	}
-	r.enter()
-	at := r.at
-	if r.channels == 1 {
-		r.metaAt = at
+	if r.enter(); r.channels == 1 {
+		r.metaAt = r.at
 	}
 	for {
 		kind, err := r.next()
@@ -63,58 +59,63 @@ func (r *reader) channel() error {
 			return err
 		}
 		name := r.xml.Name()
-		local := r.lowered.of(name.Local)
-		switch v := r.vocabulary(name.Space); {
-		case v == own && local == "item":
-			err = r.item()
-		case v == own:
-			err = r.channelChild(local)
-		case v == atomElements && local != "id" && local != "title" && local != "subtitle":
-			err = r.atomFeedValue(&r.meta, local)
-		case v == history:
-			r.meta.Complete = r.meta.Complete || local == "complete"
-			r.meta.Archive = r.meta.Archive || local == "archive"
-			err = r.skip()
-		case v == dublinCore && (local == "creator" || local == "subject" || local == "contributor"):
-			err = r.dublinChild(&r.meta.Authors, &r.meta.Contributors, &r.meta.Categories, local)
-		default:
-			err = r.element(&r.meta.Elements)
-		}
-		if err != nil {
+		if err := r.channelChild(r.vocabulary(name.Space), r.lowered.of(name.Local)); err != nil {
 			return err
 		}
 	}
 }
 
-// channelChild reads a child of a channel that RSS defines. Those that Atom has no place
-// for, or only the first of which has one, are kept as they are until the end.
-func (r *reader) channelChild(local string) error {
+// channelChild reads a child of a channel. Those that Atom has no place for, or only the
+// first of which has one, are kept as they are until the end.
+func (r *reader) channelChild(v vocabulary, local string) error {
 	m := &r.meta
+	switch v {
+	case own:
+		return r.rssMetadata(local)
+	case atomElements:
+		switch local {
+		case "id", "title", "subtitle":
+			return r.skip()
+		}
+		return r.atomFeedValue(m, local)
+	case history:
+		m.Complete = m.Complete || local == "complete"
+		m.Archive = m.Archive || local == "archive"
+	case dublinCore:
+		return r.dublinChild(&m.Authors, &m.Contributors, &m.Categories, &m.Elements, local)
+	}
+	return r.element(&m.Elements)
+}
+
+// rssMetadata reads a child of a channel that RSS defines.
+func (r *reader) rssMetadata(local string) (err error) {
+	m := &r.meta
+	if local == "item" {
+		return r.item()
+	}
 	if !slices.Contains(channelChildren, local) && local != "entry" {
 		r.unknown("channel")
 	}
-	r.once(local)
+	isFirst := r.isFirst(local)
 	switch {
-	case local == "title" && m.Title.IsZero():
-		t, err := r.construct(asText)
-		m.Title = t
-		return err
-	case local == "description" && m.Subtitle.IsZero():
-		t, err := r.construct(asText)
-		m.Subtitle = t
-		return err
+	case local == "title" && isFirst && m.Title.IsZero():
+		m.Title, err = r.construct(asText)
+	case local == "description" && isFirst && m.Subtitle.IsZero():
+		m.Subtitle, err = r.construct(asText)
 	case local == "link":
-		return r.rssLink(&m.Links)
+		err = r.rssLink(&m.Links)
 	case local == "managingeditor":
-		return r.person(&m.Authors)
+		err = r.person(&m.Authors)
 	case local == "webmaster":
-		return r.person(&m.Contributors)
+		err = r.person(&m.Contributors)
 	case local == "category":
-		return r.category(&m.Categories, &m.Elements)
+		err = r.category(&m.Categories, &m.Elements)
 	case local == "items":
-		return r.skip() // the list of the items that follow
+		err = r.skip() // the list of the items that follow
+	default:
+		err = r.element(&m.Elements)
 	}
-	return r.element(&m.Elements)
+	return err
 }
 
 // finishChannel sets what Elements of the feed state and is not set yet.
@@ -209,84 +210,76 @@ func (r *reader) item() error {
 	return nil
 }
 
-// rssSeen are those elements of an item that count although their value may be empty, or
-// another element has set it.
+// rssSeen is what is known of an item besides its fields.
 type rssSeen struct {
-	title, permalink, deleted bool
-	modules                   bool // elements that finishItem looks for
+	permalink, deleted bool
+	modules            bool // there are elements that finishItem may look for
 }
 
 // itemChild reads a child of an item. What has no place in an entry is kept as it is.
-func (r *reader) itemChild(e *atom.Entry, seen *rssSeen) (err error) {
+func (r *reader) itemChild(e *atom.Entry, seen *rssSeen) error {
 	name := r.xml.Name()
 	local := r.lowered.of(name.Local)
 	v := r.vocabulary(name.Space)
-	switch {
-	case v == own:
-		r.once(local)
+	seen.modules = seen.modules || v != own && v != foreign
+	switch v {
+	case own:
 		return r.rssChild(e, seen, local)
-	case v == dublinCore && (local == "creator" || local == "subject" || local == "contributor"):
-		return r.dublinChild(&e.Authors, &e.Contributors, &e.Categories, local)
-	case (v == contentModule && local == "encoded" || v == xhtml && (local == "body" || local == "div")) && e.Content.IsZero():
-		as := asHTML
-		if v == xhtml {
-			as = asMarkup
+	case dublinCore:
+		return r.dublinChild(&e.Authors, &e.Contributors, &e.Categories, &e.Elements, local)
+	case contentModule, xhtml:
+		return r.rssContent(e, v, local)
+	case atomElements:
+		if local == "id" || local == "title" {
+			return r.skip()
 		}
-		t, err := r.construct(as)
-		e.Content = atom.Content{Link: websync.Link{Type: t.Type, Lang: t.Lang}, Value: t.Value, Base: t.Base}
-		return err
-	case v == atomElements && local != "id" && local != "title":
 		return r.atomChild(e, local)
-	case v == media || v == itunes && local == "image":
+	case media, itunes:
 		n := len(e.Elements)
-		if err = r.element(&e.Elements); err == nil && len(e.Elements) > n {
-			err = r.mediaLinks(&e.Elements[n])
+		if err := r.element(&e.Elements); err != nil || len(e.Elements) == n || v == itunes && local != "image" {
+			return err
 		}
-		return err
+		return r.mediaLinks(&e.Elements[n])
 	}
-	seen.deleted = seen.deleted || v == foreign && r.isDeletion(name)
-	seen.modules = seen.modules || v != foreign
+	seen.deleted = seen.deleted || r.isDeletion(name)
 	return r.element(&e.Elements)
 }
 
-// rssChild reads a child of an item that RSS defines.
+// rssChild reads a child of an item that RSS defines. Of several, the first counts.
 func (r *reader) rssChild(e *atom.Entry, seen *rssSeen, local string) (err error) {
-	switch {
-	case local == "guid" && e.ID == "":
+	if !r.isFirst(local) {
+		return r.element(&e.Elements)
+	}
+	switch local {
+	case "guid":
 		permalink, _ := r.xml.Attr("", "isPermaLink")
 		seen.permalink = !syntax.EqualFold(xmlscan.Trim(permalink), "false")
 		e.ID, err = r.id()
-	case local == "title" && !seen.title:
-		seen.title = true
+	case "title":
 		e.Title, err = r.construct(asText)
-	case local == "description" && e.Summary.IsZero():
+	case "description":
 		e.Summary, err = r.construct(asHTML)
-	case local == "pubdate" && e.Published.IsZero() && e.PublishedText == "":
+	case "pubdate":
 		e.Published, e.PublishedText, err = r.dateOf("published")
-	case local == "link":
-		err = r.rssLink(&r.current.Links)
-	case local == "enclosure":
+	case "link":
+		err = r.rssLink(&e.Links)
+	case "enclosure":
 		l := r.link(r.xml, "enclosure", "url")
 		if err = r.skip(); err == nil {
 			err = r.addMedia(l)
 		}
-	case local == "comments":
-		var href string
-		if href, err = r.reference(); err == nil {
-			err = r.addLink(&r.current.Links, websync.Link{Rel: "replies", Href: href})
+	case "comments":
+		l := websync.Link{Rel: "replies"}
+		if l.Href, err = r.reference(); err == nil {
+			err = r.addLink(&e.Links, l)
 		}
-	case local == "source" && e.Source == nil:
-		l := r.link(r.xml, "self", "url")
-		f := new(atom.Feed)
-		if f.Title, err = r.construct(asText); err == nil {
-			err = r.addLink(&f.Links, l)
-		}
-		e.Source = f
-	case local == "category":
+	case "source":
+		e.Source, err = r.rssSource()
+	case "category":
 		err = r.category(&e.Categories, &e.Elements)
-	case local == "author":
+	case "author":
 		err = r.person(&e.Authors)
-	case local == "item", local == "entry":
+	case "item", "entry":
 		err = r.skip()
 	default:
 		err = r.element(&e.Elements)
@@ -294,20 +287,49 @@ func (r *reader) rssChild(e *atom.Entry, seen *rssSeen, local string) (err error
 	return err
 }
 
-// dublinChild reads an element of Dublin Core of which all count.
-func (r *reader) dublinChild(authors, contributors *[]websync.Person, categories *[]atom.Category, local string) error {
+// rssSource reads the feed that an item was copied from.
+func (r *reader) rssSource() (f *atom.Feed, err error) {
+	f = new(atom.Feed)
+	l := r.link(r.xml, "self", "url")
+	if f.Title, err = r.construct(asText); err == nil {
+		err = r.addLink(&f.Links, l)
+	}
+	return f, err
+}
+
+// rssContent reads the content of an item.
+func (r *reader) rssContent(e *atom.Entry, v vocabulary, local string) error {
+	isContent := v == contentModule && local == "encoded" || v == xhtml && (local == "body" || local == "div")
+	if !isContent || !e.Content.IsZero() {
+		return r.element(&e.Elements)
+	}
+	as := asHTML
+	if v == xhtml {
+		as = asMarkup
+	}
+	t, err := r.construct(as)
+	e.Content = atom.Content{Link: websync.Link{Type: t.Type, Lang: t.Lang}, Value: t.Value, Base: t.Base}
+	return err
+}
+
+// dublinChild reads an element of Dublin Core. Of some, all count.
+func (r *reader) dublinChild(
+	authors, contributors *[]websync.Person, categories *[]atom.Category, elements *[]websync.Element, local string,
+) error {
 	switch local {
 	case "creator":
 		return r.person(authors)
 	case "contributor":
 		return r.person(contributors)
-	}
-	if err := r.part(); err != nil {
+	case "subject":
+		if err := r.part(); err != nil {
+			return err
+		}
+		subject, err := r.text()
+		category(categories, subject, "", "")
 		return err
 	}
-	subject, err := r.text()
-	category(categories, subject, "", "")
-	return err
+	return r.element(elements)
 }
 
 // rssLink reads a link, which some write as one of Atom.
@@ -340,35 +362,36 @@ func (r *reader) addMedia(l websync.Link) error {
 	return r.addLink(&r.current.Links, l)
 }
 
-// mediaLinks adds links to the files and pictures that a kept element states.
+// mediaLinks adds links to the files and pictures that a kept element of media RSS
+// states, or itunes:image.
 func (r *reader) mediaLinks(x *websync.Element) error {
 	r.open(x)
+	if x.Local == "image" {
+		return r.addMedia(r.link(r.inner, "icon", "href"))
+	}
 	file := websync.Link{}
-	for kind := xmlscan.Start; ; {
+	for kind, err := xmlscan.Start, error(nil); err == nil; kind, err = r.inner.NextTag() {
 		name := r.inner.Name()
-		isMedia := r.vocabulary(name.Space) == media
-		var err error
-		switch isStart := kind == xmlscan.Start; {
-		case isMedia && name.Local == "content" && isStart:
+		if r.vocabulary(name.Space) != media {
+			continue
+		}
+		var added websync.Link
+		switch isEnd := kind == xmlscan.End; {
+		case name.Local == "content" && isEnd:
+			file, added = websync.Link{}, file
+		case name.Local == "content":
 			file = r.link(r.inner, "enclosure", "url")
-		case isMedia && name.Local == "content":
-			err = r.addMedia(file)
-			file = websync.Link{}
-		case isMedia && name.Local == "title" && isStart && file.Href != "":
+		case name.Local == "title" && !isEnd:
 			title, _ := r.inner.ElementText()
 			file.Title = first(file.Title, r.kept.keep(xmlscan.Trim(title)))
-		case isMedia && name.Local == "thumbnail" && isStart:
-			err = r.addMedia(r.link(r.inner, "icon", "url"))
-		case name.Local == "image" && isStart && !isMedia:
-			err = r.addMedia(r.link(r.inner, "icon", "href"))
+		case name.Local == "thumbnail" && !isEnd:
+			added = r.link(r.inner, "icon", "url")
 		}
-		if err != nil {
+		if err := r.addMedia(added); err != nil {
 			return err
 		}
-		if kind, err = r.inner.NextTag(); err != nil {
-			return nil // its end
-		}
 	}
+	return nil
 }
 
 // finishItem sets what Elements of an item state and is not set yet.

@@ -45,12 +45,13 @@ func (r *reader) construct(as form) (t atom.Text, err error) {
 // and others HTML.
 func (r *reader) markup(as form) (typ string, err error) {
 	r.buf = r.buf[:0]
-	typ = as.typ()
-	element := r.xml.Name().Local
-	plain := as != asMarkup
-	elements, divs, beside := 0, 0, 0
-	for depth := r.xml.Depth(); ; {
+	element, depth := r.xml.Name().Local, r.xml.Depth()
+	m := marking{reader: r, typ: as.typ(), plain: as != asMarkup}
+	for {
 		kind, err := r.xml.Next()
+		if err == nil && kind == xmlscan.Start {
+			err = m.start(r.xml.Name())
+		}
 		if err == nil {
 			err = r.checkLosses()
 		}
@@ -59,53 +60,68 @@ func (r *reader) markup(as form) (typ string, err error) {
 			return "", err
 		case len(r.buf) > r.maxValue():
 			return "", r.fail(element, r.tooLong("an element"))
-		case kind == xmlscan.End && r.xml.Depth() == depth:
-			if typ == atom.XHTML {
-				r.endDiv(divs == 1 && beside == 0 && elements == 1)
-			}
-			return typ, nil
-		case kind == xmlscan.End:
-			r.buf = appendEnd(r.buf, r.xml.Name().Local)
-		case kind == xmlscan.Text && plain:
-			r.buf = append(r.buf, r.xml.Text()...)
 		case kind == xmlscan.Text:
-			r.buf = appendEscaped(r.buf, r.xml.Text(), inText)
-			beside += len(xmlscan.Trim(r.xml.Text()))
-		default:
-			name := r.xml.Name()
-			if plain {
-				r.scratch = appendEscaped(r.scratch[:0], r.buf, inText)
-				r.buf, r.scratch = r.scratch, r.buf
-				plain, typ, beside = false, atom.HTML, len(xmlscan.Trim(r.buf))
-			}
-			if elements == 0 && name.Space == xhtmlNamespace {
-				typ = atom.XHTML
-				r.buf = slices.Insert(r.buf, 0, []byte(divStart)...)
-			}
-			elements++
-			if name == (xmlscan.Name{Space: xhtmlNamespace, Local: "div"}) {
-				divs++
-			}
-			if typ == atom.XHTML {
-				r.buf, err = r.xml.AppendElement(r.buf)
-			} else {
-				r.passes(name)
-				r.appendStart(name.Local)
-			}
-			if err != nil {
-				return "", err
-			}
+			m.text(r.xml.Text())
+		case kind == xmlscan.End && r.xml.Depth() == depth:
+			m.end()
+			return m.typ, nil
+		case kind == xmlscan.End && m.typ == atom.HTML:
+			r.buf = appendEnd(r.buf, r.xml.Name().Local)
 		}
 	}
 }
 
-// endDiv completes the div of XHTML, unless the text is one itself.
-func (r *reader) endDiv(isDiv bool) {
-	if isDiv {
-		r.buf = xmlscan.Trim(r.buf)[len(divStart):]
+// A marking makes a text of what is in an element.
+type marking struct {
+	*reader
+	typ            string
+	plain          bool // nothing but text so far, which is kept as it is
+	elements, divs int
+	beside         int // bytes of text beside them
+}
+
+func (m *marking) text(t []byte) {
+	if m.plain {
+		m.buf = append(m.buf, t...)
 		return
 	}
-	r.buf = append(r.buf, divEnd...)
+	m.buf = appendEscaped(m.buf, t, inText)
+	m.beside += len(xmlscan.Trim(t))
+}
+
+// start takes the element whose Start is current: all of one of XHTML, or the tag.
+func (m *marking) start(name xmlscan.Name) (err error) {
+	if m.plain {
+		m.scratch = appendEscaped(m.scratch[:0], m.buf, inText)
+		m.buf, m.scratch = m.scratch, m.buf
+		m.plain, m.typ, m.beside = false, atom.HTML, len(xmlscan.Trim(m.buf))
+	}
+	if m.elements == 0 && name.Space == xhtmlNamespace {
+		m.typ = atom.XHTML
+		m.buf = slices.Insert(m.buf, 0, []byte(divStart)...)
+	}
+	m.elements++
+	if name == (xmlscan.Name{Space: xhtmlNamespace, Local: "div"}) {
+		m.divs++
+	}
+	if m.typ == atom.XHTML {
+		m.buf, err = m.xml.AppendElement(m.buf)
+		return err
+	}
+	m.passes(name)
+	m.appendStart(name.Local)
+	return nil
+}
+
+// end completes the div of XHTML, unless the text is one itself.
+func (m *marking) end() {
+	switch {
+	case m.typ != atom.XHTML:
+	case m.divs == 1 && m.elements == 1 && m.beside == 0:
+		m.buf = xmlscan.Trim(m.buf)[len(divStart):]
+	default:
+		m.buf = append(m.buf, divEnd...)
+	}
 }
 
 // appendStart appends the start tag of an element of HTML. Attributes of other namespaces
