@@ -499,6 +499,7 @@ func TestTextTypes(t *testing.T) {
 		{"escaped", `<content type="text/html" mode="escaped">&lt;p&gt;a&lt;/p&gt;</content>`, atom.HTML, `<p>a</p>`},
 		{"escaped, without a type", `<content mode="escaped">&lt;p&gt;a&lt;/p&gt;</content>`, atom.HTML, `<p>a</p>`},
 		{"XML", `<content type="text/html" mode="xml">&lt;script&gt;a<b>b</b></content>`, atom.HTML, `&lt;script&gt;a<b>b</b>`},
+		{"XML without an element", `<content type="text/html" mode="xml">&lt;script&gt;</content>`, atom.HTML, `&lt;script&gt;`},
 		{"a media type of HTML, without a mode", `<content type="text/html">&lt;script&gt;</content>`, atom.HTML, `&lt;script&gt;`},
 		{"XML, plain", `<content mode="xml">a &lt;b&gt;</content>`, atom.PlainText, `a <b>`},
 		{"Base64 of HTML", `<content type="text/html" mode="base64">PHA+

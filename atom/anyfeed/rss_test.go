@@ -112,6 +112,7 @@ func TestItem(t *testing.T) {
 			Rel: enclosure.Rel, Href: enclosure.Href, Type: enclosure.Type, Length: 9,
 			Attrs: []websync.Attr{{Space: "urn:x", Local: "url", Value: "/b"}, {Space: "urn:x", Local: "type", Value: "b"}},
 		})},
+		{`<enclosure a:url="/b" xmlns:url="urn:url" xml:type="b" url="/a.mp3" type="audio/mpeg" length="9" a:length="1"/>`, links(enclosure)},
 		{`<enclosure x:url="/b"/>`, func(*atom.Entry) {}},
 		{`<media:content url="/a.mp3" type="audio/mpeg" fileSize="9" duration="3"/>`, links(enclosure)},
 		{`<media:content url="/a.mp3" fileSize="9"/><enclosure url="/a.mp3" type="audio/mpeg"/>`, links(enclosure)},
@@ -131,7 +132,7 @@ func TestItem(t *testing.T) {
 	for name, dialect := range dialects {
 		t.Run(name, func(t *testing.T) {
 			for _, tt := range tests {
-				if name == "2.0, undeclared" && (strings.Contains(tt.item, "<a:") || strings.Contains(tt.item, "<h:")) {
+				if name == "2.0, undeclared" && (strings.Contains(tt.item, "<a:") || strings.Contains(tt.item, " a:")) {
 					continue // a is no prefix that is known
 				}
 				got, findings := itemOf(t, dialect[0], "<item><guid>urn:1</guid>"+tt.item+"</item>", dialect[1])
