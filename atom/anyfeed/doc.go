@@ -1,6 +1,6 @@
 // Package anyfeed reads other feeds as Atom: RSS 0.9x, 1.0 and 2.0, JSON Feed 1.0 and
-// 1.1, Atom 0.3, and Atom that is broken, which it reads with
-// github.com/mmcdole/gofeed.
+// 1.1, Atom 0.3, and Atom that is broken. It reads Atom that is not well-formed, and the
+// members of JSON, with github.com/mmcdole/gofeed.
 //
 // # Reading
 //

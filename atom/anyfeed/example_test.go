@@ -37,7 +37,7 @@ func Example() {
 		}
 	}
 	// Output:
-	// an RSS feed 2.0, read tolerantly: what is not common to all feeds is lost
+	// an RSS feed 2.0, read as Atom
 	// Acts
 	// urn:example:act:9 Act 9 2024-05-01T10:30:00+02:00
 	// alternate https://example.org/act/9  0

@@ -31,7 +31,7 @@ const (
 	maxBase       = 4 << 10 // bytes of an xml:base, resolved
 	maxDate       = 256     // bytes of a date
 	maxParts      = 10_000  // links, categories and people of an entry
-	most          = 100     // findings of what may have hidden an entry
+	maxDoubts     = 100     // findings of what may have hidden an entry
 
 	// what an entry, link, category or person counts beyond its text
 	partCost = 128
@@ -209,7 +209,7 @@ func (p *parser) find(rule websync.Rule, element, value, message string) {
 // doubt records a departure that may have hidden an entry. It counts as skipped.
 func (p *parser) doubt(element string, value []byte, message string) {
 	p.skipped++
-	if p.unsure++; p.unsure <= most {
+	if p.unsure++; p.unsure <= maxDoubts {
 		p.find(ruleStructure, element, string(value), message)
 	}
 }
@@ -222,7 +222,7 @@ func (p *parser) leftOut(tombstones, astray int) {
 	if astray > 0 {
 		p.find(ruleLeftOut, "", "", fmt.Sprintf("entries inside of other elements are left out: %d", astray))
 	}
-	if n := p.unsure - most; n > 0 {
+	if n := p.unsure - maxDoubts; n > 0 {
 		p.find(ruleStructure, "", "", fmt.Sprintf("more of what may have hidden an entry: %d", n))
 	}
 	p.skipped += tombstones + astray
@@ -232,7 +232,7 @@ func (p *parser) leftOut(tombstones, astray int) {
 func (p *parser) begin(format string, at notes) {
 	p.at = at
 	p.feed = &atom.Feed{Lang: at.lang}
-	p.find(ruleTolerant, "", "", format+", read tolerantly: what is not common to all feeds is lost")
+	p.find(ruleTolerant, "", "", format+", read as Atom")
 	for _, f := range p.early {
 		p.report(f)
 	}
