@@ -112,21 +112,23 @@ func prologue(data []byte) (start, end int, label string) {
 	return start, start + len(found), label
 }
 
-// clean replaces what makes a parser fail.
+// clean returns the text with U+FFFD for what is no character.
 func (p *parser) clean(text *pages) (*pages, error) {
-	start := text.start()
-	c := &cleaner{isJSON: start < text.size && text.byte(start) == '{'}
+	c := new(cleaner)
 	text, err := p.read(transform.NewReader(text.moved(span{0, text.size}), c), nil)
+	if err != nil {
+		return nil, p.fail("", err)
+	}
 	if c.faults > 0 {
 		p.find(ruleBytes, "", "", "what is no character became U+FFFD")
 	}
-	return text, err
+	p.cost = int64(text.size)
+	return text, nil
 }
 
 // A cleaner replaces each fault of a text with U+FFFD. Bytes that are not UTF-8 and
 // follow each other are one fault.
 type cleaner struct {
-	isJSON bool
 	faults int
 	inside bool // a fault of several bytes
 }
@@ -139,7 +141,7 @@ func (c *cleaner) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 		if len(dst)-nDst < len(replacement) {
 			return nDst, nSrc, transform.ErrShortDst
 		}
-		if n := sound(b[:min(len(b), len(dst)-nDst)], c.isJSON); n > 0 {
+		if n := sound(b[:min(len(b), len(dst)-nDst)]); n > 0 {
 			nDst += copy(dst[nDst:], b[:n])
 			nSrc += n
 			c.inside = false
@@ -148,7 +150,7 @@ func (c *cleaner) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 		if !atEOF && len(b) < maxReference && (b[0] == '&' && bytes.IndexByte(b, ';') < 0 || !utf8.FullRune(b)) {
 			return nDst, nSrc, transform.ErrShortSrc
 		}
-		switch n, fault := c.character(b); {
+		switch n, fault := character(b); {
 		case !fault && len(dst)-nDst < n:
 			return nDst, nSrc, transform.ErrShortDst
 		case !fault:
@@ -168,9 +170,9 @@ func (c *cleaner) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 }
 
 // sound returns how many bytes at the start of b are ASCII and can't be a fault.
-func sound(b []byte, isJSON bool) int {
+func sound(b []byte) int {
 	for i, c := range b {
-		if c >= utf8.RuneSelf || c == '&' && !isJSON || isForbidden(rune(c)) {
+		if c >= utf8.RuneSelf || c == '&' || isForbidden(rune(c)) {
 			return i
 		}
 	}
@@ -179,8 +181,8 @@ func sound(b []byte, isJSON bool) int {
 
 // character returns the length of the character or reference at the start of b, and
 // whether it is a fault.
-func (c *cleaner) character(b []byte) (n int, fault bool) {
-	if b[0] == '&' && !c.isJSON {
+func character(b []byte) (n int, fault bool) {
+	if b[0] == '&' {
 		if len(b) < 2 || b[1] != '#' {
 			return 1, false
 		}

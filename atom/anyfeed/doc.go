@@ -1,6 +1,6 @@
 // Package anyfeed reads other feeds as Atom: RSS 0.9x, 1.0 and 2.0, JSON Feed 1.0 and
-// 1.1, Atom 0.3, and Atom that is broken. It reads Atom that is not well-formed, and the
-// members of JSON, with github.com/mmcdole/gofeed.
+// 1.1, Atom 0.3, and Atom that is broken. It reads Atom that is not well-formed with
+// github.com/mmcdole/gofeed.
 //
 // # Reading
 //
@@ -40,6 +40,8 @@
 //	Categories    tags                         category
 //	alternate     url                          link
 //	enclosure     attachments                  link
+//	related       external_url                 link
+//	icon          image                        link
 //
 // Of lists, all elements count: links, categories, people, enclosures, also those in
 // media:group. Two people with one name or address are one, and so are two files with one
@@ -60,6 +62,14 @@
 // first. The elements of media RSS, of itunes:image and of image are there, too, because
 // they state more than a link. Elements have room as long as all parts of the feed fit
 // into [Parser.MaxBytes]; if some are left out, that is reported.
+//
+// The names of members of JSON count exactly as they are. An id may be a number, and is
+// kept as it is written. The duration of an attachment is an attribute of its link, in
+// [JSONNamespace]. A member that has no place in Atom, such as an extension, or that is
+// more than fits, such as an author with an avatar, becomes an element with the name
+// member of that namespace, with its JSON as text, in the order of the names. A member of
+// another type than its own is left out with a finding; and with the item, which counts as
+// skipped, if it is an id, a url, a content or an attachment.
 //
 // An attribute counts if it is in no namespace, and an element if it is in one of those of
 // its format. RSS has many: none, those of 0.90 and 1.0, that of RDF, and any other that
@@ -141,8 +151,7 @@
 //   - of Atom that is not well-formed, elements of other namespaces, attributes of links
 //     beyond rel, href, type, hreflang, title and length, content in Base64*, xml:base and
 //     xml:lang inside of an entry, and whether a text was HTML or XHTML: both are HTML
-//   - of JSON Feed, images of items, avatars, durations, extensions, and items of which a
-//     member has the wrong type*
+//   - of JSON Feed, content_text beside content_html, and members of the wrong type*
 //
 // # Rules
 //

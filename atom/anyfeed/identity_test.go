@@ -65,7 +65,7 @@ func TestSharedLinks(t *testing.T) {
 		{"Atom 0.3", atomStart + `<entry><title>A</title><link rel="alternate" href="/x"/></entry><entry><title>B</title><link rel="alternate" href="/x"/></entry></feed>`, 2,
 			[]string{"anyfeed-link-id"}, nil},
 		{"JSON", json(`{"url":"/x","title":"A"}`, `{"url":"/x","title":"B"}`), 2,
-			[]string{"anyfeed-link-id"}, []string{`entry 2, "B" with the link "https://example.org/x"`}},
+			[]string{"anyfeed-link-id"}, []string{`entry 2, "B" in line 1 with the link "https://example.org/x"`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -152,7 +152,7 @@ func TestSameID(t *testing.T) {
 		{"the same item twice", rssOf(item(1, "<title>A</title>"), item(2, ""), item(1, "<title>A</title>")), 3, 0, ""},
 		{"a third that is like the second", rssOf(item(1, ""), item(1, "<title>B</title>"), item(1, "<title>B</title>")), 1, 2, "entry 3"},
 		{"RSS 1.0", rdfStart + `<channel/><item rdf:about="1"><title>A</title></item><item rdf:about="1"><title>B</title></item></rdf:RDF>`, 1, 1, "it is left out"},
-		{"JSON", jsonStart + `"items":[{"id":"1","url":"/a"},{"id":"1","url":"/b"}]}`, 1, 1, `entry 2, "" with the link "https://example.org/b" has the id of entry 1`},
+		{"JSON", jsonStart + `"items":[{"id":"1","url":"/a"},{"id":"1","url":"/b"}]}`, 1, 1, `entry 2, "" in line 1 with the link "https://example.org/b" has the id of entry 1`},
 		{"two versions", atomStart + entry(first, "A") + entry(second, "B") + "</feed>", 2, 0, ""},
 		{"two entries of one time", atomStart + entry(first, "A") + entry(first, "B") + "</feed>", 1, 1, "it is left out"},
 		{"two of three versions of one time", atomStart + entry(first, "A") + entry(second, "B") + entry(second, "C") + "</feed>", 2, 1, `entry 3, "C" in line 1 with the link "" has the id of entry 2`},

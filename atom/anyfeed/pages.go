@@ -3,6 +3,7 @@ package anyfeed
 import (
 	"bytes"
 	"io"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -157,12 +158,14 @@ func (p *pages) drop(to int) {
 }
 
 // take returns all of the text, and drops the pages.
-func (p *pages) take() []byte {
-	b := make([]byte, 0, p.size)
+func (p *pages) take() string {
+	var b strings.Builder
+	b.Grow(p.size)
 	for i, page := range p.all {
-		b, p.all[i] = append(b, page...), nil
+		b.Write(page)
+		p.all[i] = nil
 	}
-	return b
+	return b.String()
 }
 
 // isUTF8 reports whether the text is UTF-8.

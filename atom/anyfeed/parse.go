@@ -104,7 +104,7 @@ func (limits *Parser) Parse(src io.Reader, document string, report func(websync.
 	}
 	if text.byte(text.start()) == '<' {
 		err = p.xml(text)
-	} else if text, err = p.cleaned(text); err == nil {
+	} else {
 		err = p.json(text.take())
 	}
 	if err == nil {
@@ -274,7 +274,7 @@ func (p *parser) xml(text *pages) error {
 	err := p.wellFormed(text)
 	if err == errCharacters || isSyntax(err) {
 		*p = before
-		if text, err = p.cleaned(text); err != nil {
+		if text, err = p.clean(text); err != nil {
 			return err
 		}
 		before = *p
@@ -312,20 +312,10 @@ func (p *parser) damaged(text *pages) (err error) {
 	return p.wellFormed(text)
 }
 
-// cleaned returns the text with U+FFFD for what is no character.
-func (p *parser) cleaned(text *pages) (*pages, error) {
-	text, err := p.clean(text)
-	if err != nil {
-		return nil, p.fail("", err)
-	}
-	p.cost = int64(text.size)
-	return text, nil
-}
-
 // resolve resolves a reference against base. Past the limit it leaves it as it is.
 func (p *parser) resolve(base, ref string) string {
 	ref = strings.TrimSpace(ref)
-	if ref == "" || p.cost > p.max {
+	if isURL, _ := syntax.CommonURL(ref); ref == "" || p.cost > p.max || isURL && !strings.Contains(ref, "/.") {
 		return ref
 	}
 	abs := syntax.AppendResolved(nil, base, []byte(ref))

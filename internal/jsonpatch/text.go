@@ -6,8 +6,8 @@ import (
 	"iter"
 	"strconv"
 	"strings"
-	"unicode/utf16"
-	"unicode/utf8"
+
+	"github.com/websync-go/websync/internal/jsonscan"
 )
 
 // The functions of this file take JSON that is valid and compact.
@@ -77,52 +77,9 @@ func kind(value []byte) byte {
 	return '0'
 }
 
-// Each letter after a backslash stands for the control at the same place.
-const letters, controls = "bfnrt", "\b\f\n\r\t"
-
-// unquote returns the text of a string. Half of a surrogate pair, which is no character,
-// becomes the three bytes that UTF-8 would have for it, so that no two texts are equal
-// that differ.
+// unquote returns the text of a string.
 func unquote(quoted []byte) string {
-	s := quoted[1 : len(quoted)-1]
-	if bytes.IndexByte(s, '\\') < 0 {
-		return string(s)
-	}
-	b := make([]byte, 0, len(s))
-	for i := 0; i < len(s); i++ {
-		if s[i] != '\\' {
-			b = append(b, s[i])
-			continue
-		}
-		i++
-		if at := strings.IndexByte(letters, s[i]); at >= 0 {
-			b = append(b, controls[at])
-			continue
-		}
-		if s[i] != 'u' {
-			b = append(b, s[i])
-			continue
-		}
-		r := hex4(s[i+1:])
-		i += 4
-		if i+6 < len(s) && s[i+1] == '\\' && s[i+2] == 'u' {
-			if pair := utf16.DecodeRune(r, hex4(s[i+3:])); pair != utf8.RuneError {
-				r = pair
-				i += 6
-			}
-		}
-		if utf16.IsSurrogate(r) {
-			b = append(b, 0xe0|byte(r>>12), 0x80|byte(r>>6)&0x3f, 0x80|byte(r)&0x3f)
-			continue
-		}
-		b = utf8.AppendRune(b, r)
-	}
-	return string(b)
-}
-
-func hex4(digits []byte) rune {
-	n, _ := strconv.ParseUint(string(digits[:4]), 16, 16)
-	return rune(n)
+	return string(jsonscan.AppendUnquoted(nil, string(quoted[1:len(quoted)-1])))
 }
 
 // quote is the reverse of unquote. It escapes only what must be.
@@ -132,8 +89,8 @@ func quote(s string) []byte {
 		switch c := s[i]; {
 		case c == '"' || c == '\\':
 			b = append(b, '\\', c)
-		case strings.IndexByte(controls, c) >= 0:
-			b = append(b, '\\', letters[strings.IndexByte(controls, c)])
+		case c < ' ' && bytes.IndexByte(jsonscan.Escapes[:], c) > 0:
+			b = append(b, '\\', byte(bytes.IndexByte(jsonscan.Escapes[:], c)))
 		case c < ' ':
 			b = fmt.Appendf(b, `\u%04x`, c)
 		case c == 0xed && i+2 < len(s) && s[i+1] >= 0xa0:
