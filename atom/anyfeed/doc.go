@@ -155,7 +155,8 @@
 //
 // # Rules
 //
-// Every finding names one of the rules that [Rules] returns.
+// Every finding of Parse names one of the rules that [Rules] returns. [ValidateJSON]
+// reports how a document departs from JSON Feed, by [JSONRules].
 //
-// Not supported: CDF, feeds inside HTML pages, validation and writing.
+// Not supported: CDF, feeds inside HTML pages, validation of RSS, and writing.
 package anyfeed

@@ -5,12 +5,13 @@ import (
 	"io"
 
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/atom/anyfeed"
 	"github.com/websync-go/websync/atompmh"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/rinfo"
 )
 
-// validateFeed checks an Atom document. If it is an archived feed at a URL, it checks the
+// validateFeed checks a document of Atom, or a JSON Feed. If it is an archived feed at a URL, it checks the
 // whole chain of its documents.
 func (p *checkCommand) validateFeed(ctx context.Context, in *input) (fileReport, error) {
 	src, err := in.start()
@@ -18,10 +19,12 @@ func (p *checkCommand) validateFeed(ctx context.Context, in *input) (fileReport,
 		return fileReport{}, err
 	}
 	validate := atom.Validate
-	switch p.spec {
-	case "atompmh":
+	switch {
+	case in.json:
+		validate = anyfeed.ValidateJSON
+	case p.spec == "atompmh":
 		validate = atompmh.Validate
-	case "rinfo":
+	case p.spec == "rinfo":
 		validate = rinfo.Validate
 	}
 	o := atom.ValidateOptions{Document: in.name, URL: in.url, Now: p.now, Lenient: p.lenient}

@@ -9,11 +9,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/atom/anyfeed"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/spool"
 	"github.com/websync-go/websync/sitemap"
@@ -25,7 +27,8 @@ type input struct {
 	url     string // after redirects; empty if the name is not a URL
 	aliases []string
 	kind    sitemap.Kind // 0 if not a sitemap
-	feed    bool         // to be checked as Atom
+	feed    bool         // to be checked as a feed
+	json    bool         // which is a JSON Feed
 	// to be checked as a document of ResourceSync
 	resourceSync bool
 	data         io.ReadSeeker
@@ -130,8 +133,8 @@ func (in *input) start() (io.Reader, error) {
 
 // look detects the kind of the input.
 func (in *input) look(spec string) error {
-	if spec == "atom" || spec == "atompmh" || spec == "rinfo" {
-		in.feed = true
+	if slices.Contains([]string{"atom", "atompmh", "rinfo", "jsonfeed"}, spec) {
+		in.feed, in.json = true, spec == "jsonfeed"
 		return nil
 	}
 	src, err := in.start()
@@ -142,8 +145,20 @@ func (in *input) look(spec string) error {
 	_, err = r.NextView()
 	in.kind = r.Kind()
 	in.resourceSync = spec == "resourcesync" || spec == "auto" && isResourceSync(r)
-	in.feed = (spec == "auto" || spec == "eli") && errors.Is(err, websync.ErrNotDocument) && in.isAtom()
+	if (spec == "auto" || spec == "eli") && errors.Is(err, websync.ErrNotDocument) {
+		in.json = in.isJSONFeed()
+		in.feed = in.json || in.isAtom()
+	}
 	return nil // Validate reports what is wrong with it
+}
+
+// isJSONFeed reports whether the input is a JSON Feed.
+func (in *input) isJSONFeed() bool {
+	src, err := in.start()
+	if err == nil {
+		_, err = anyfeed.ValidateJSON(src, atom.ValidateOptions{})
+	}
+	return !errors.Is(err, websync.ErrNotDocument)
 }
 
 // isAtom reports whether the input is a document of Atom.

@@ -46,6 +46,7 @@ func allRules() []packageRules {
 		{"eli", "eli/jsonld", jsonld.Rules()},
 		{"resourcesync", "resourcesync", resourcesync.Rules()},
 		{"rinfo", "rinfo", rinfo.Rules()},
+		{"jsonfeed", "atom/anyfeed", anyfeed.JSONRules()},
 		{"harvest", "harvest", harvest.Rules()},
 		{"harvest", "harvest/dirsource", dirsource.Rules()},
 		{"harvest", "internal/publishing", publishing.Rules()},

@@ -183,6 +183,31 @@ warning.xml: urlset, entries 0, errors 0, warnings 1
 	}
 }
 
+// TestCheckJSONFeed: a JSON Feed is recognised, compressed or not, and other documents are
+// none by its rules.
+func TestCheckJSONFeed(t *testing.T) {
+	const jsonFeed = `{"version":"https://jsonfeed.org/version/1.1",
+"title":"T","home_page_url":"https://example.org/","feed_url":"https://example.org/f","icon":"https://example.org/i",
+"favicon":"https://example.org/i","items":[{"id":"https://example.org/1","url":"https://example.org/1"}]}`
+	var compressed bytes.Buffer
+	z := gzip.NewWriter(&compressed)
+	z.Write([]byte(jsonFeed))
+	require.NoError(t, z.Close())
+	writeFiles(t, map[string]string{"feed.json": jsonFeed, "feed.json.gz": compressed.String(), "feed.atom": feed})
+	for _, name := range []string{"feed.json", "feed.json.gz"} {
+		for _, spec := range []string{"auto", "jsonfeed"} {
+			got := check(t, "", "-spec", spec, name)
+			assert.Equal(t, exitLeft, got.code)
+			assert.Equal(t, name+`:3:44: error: neither content_html nor content_text: "https://example.org/1" (jsonfeed-content, JSON Feed 1.1, Items)
+`+name+`: feed, entries 1, errors 1, warnings 0
+`, got.stdout)
+		}
+	}
+	got := check(t, "", "-spec", "jsonfeed", "feed.atom")
+	assert.Equal(t, exitFailed, got.code)
+	assert.Contains(t, got.stdout, "not a JSON Feed (jsonfeed-document, JSON Feed 1.1, Top-level)")
+}
+
 // TestBrokenOutput checks the exit code if standard output cannot be written.
 func TestBrokenOutput(t *testing.T) {
 	writeFiles(t, map[string]string{"good.xml": good})
