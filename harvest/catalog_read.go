@@ -12,10 +12,11 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// What one View reads at most.
+// What one View reads at most. Bytes are those of what is stored, and for items those of
+// their descriptions, too, which may be many times as long.
 const (
 	pageItems = 256
-	pageBytes = 1 << 20
+	pageBytes = 256 << 10
 	pageScan  = 8192 // entries, with those that a filter drops
 )
 
@@ -80,8 +81,8 @@ func (r *reader) scan(page []pair, from, to key, n int, wanted func(pair) bool) 
 	err = r.Scan(from, to, n, func(k, v []byte) bool {
 		if p := (pair{k, v}); wanted == nil || wanted(p) {
 			page = append(page, p)
-			size += len(v)
 		}
+		size += len(v) // what is not wanted is in memory, too
 		seen++
 		if len(page) == n || size >= pageBytes || seen == pageScan {
 			last = k
@@ -472,7 +473,7 @@ func (s *Catalog) Resources(ctx context.Context, rng websync.Range) iter.Seq2[we
 			if err != nil {
 				return 0, err
 			}
-			if size += n; size >= pageBytes {
+			if size += n + item.Resource.Size(); size >= pageBytes {
 				return ref.born, nil
 			}
 		}
@@ -503,6 +504,7 @@ func (s *Catalog) Changes(ctx context.Context, rng websync.Range) iter.Seq2[webs
 		if err != nil {
 			return 0, err
 		}
+		size := 0
 		for _, p := range found {
 			item := w.add()
 			n, err := decodeEntry(p.value, item)
@@ -513,6 +515,9 @@ func (s *Catalog) Changes(ctx context.Context, rng websync.Range) iter.Seq2[webs
 				return 0, err
 			}
 			item.Seq = numberOf(p.key)
+			if size += len(p.value) + item.Resource.Size(); size >= pageBytes {
+				return item.Seq, nil
+			}
 		}
 		return last, nil
 	})

@@ -75,8 +75,8 @@ func TestResourcesInRuns(t *testing.T) {
 		{name: "some touched", touches: every(50, 1), gets: 11, scans: 4, most: 100_000},
 		{name: "touched with the same item", same: every(50, 1), scans: 4, most: 100_000},
 		{name: "few not updated", size: 100, updates: allBut(every(8, 1)), gets: 64, scans: 6, most: 70_000},
-		{name: "large", size: 100_000, gets: n, scans: 200, most: 3 << 20},
-		{name: "large, in another order", size: 100_000, updates: every(1, 37), gets: n, scans: 200, most: 3 << 20},
+		{name: "large", size: 100_000, gets: n, scans: 600, most: 800 << 10},
+		{name: "large, in another order", size: 100_000, updates: every(1, 37), gets: n, scans: 600, most: 800 << 10},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			db := &countingDB{Store: memstore.New()}
@@ -121,7 +121,7 @@ func TestResourcesInRuns(t *testing.T) {
 				}
 				assert.Equal(t, want, got)
 				const each = 2 // of a View: the head, the name of the source
-				pages := n/256 + n*tt.size>>20
+				pages := n/256 + n*tt.size>>17
 				assert.LessOrEqual(t, db.gets, gets+each*(pages+2), "Gets")
 				assert.LessOrEqual(t, db.scans, scans, "Scans")
 				assert.LessOrEqual(t, db.most, tt.most, "bytes in a View")

@@ -8,14 +8,15 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// amounts are what a source holds, in the order of the fields of Quota.
-type amounts [4]int64
+// amounts are what a source holds of what Quota limits as sums.
+type amounts [ofDescription]int64
 
 const (
 	ofRecords = iota
 	ofBodies
 	ofDescriptions
 	ofEntries
+	ofDescription // of one record
 )
 
 // amountsOf returns what a live record takes.

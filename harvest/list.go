@@ -51,7 +51,7 @@ const maxLead = time.Minute
 
 // maxGiven limits about how many bytes of descriptions are on their way at once, whatever
 // the window: one description may have megabytes.
-const maxGiven = 16 << 20
+const maxGiven = 4 << 20
 
 // walk hands the Source's events to give, which waits while the window is full and, at a
 // Mark, until everything is finished. After maxGiven bytes walk adds a Mark. A panic of

@@ -10,8 +10,12 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// planBatch is how many events are compared with the Store at once.
-const planBatch = 256
+// How many events are compared with the Store at once: fewer of long descriptions, whose
+// records are probably as long.
+const (
+	planBatch = 256
+	planBytes = 1 << 20
+)
 
 // planner is the state of the second stage.
 type planner struct {
@@ -138,13 +142,14 @@ func (p *pipe) room() int {
 
 // gather plans a batch of events that begins with first. A control event ends the batch.
 func (p *pipe) gather(ctx context.Context, first *slot) error {
-	batch := make([]*slot, 0, p.room())
+	batch, size := make([]*slot, 0, p.room()), 0
 	for s, ok := first, true; ok; {
 		if s.ev.Kind > Delete {
 			p.control = s
 			break
 		}
-		if batch = append(batch, s); len(batch) == cap(batch) {
+		size += s.ev.Resource.Size()
+		if batch = append(batch, s); len(batch) == cap(batch) || size >= planBytes {
 			break
 		}
 		select {

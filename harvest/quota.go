@@ -3,7 +3,10 @@ package harvest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
+
+	"github.com/websync-go/websync"
 )
 
 // A Quota limits what the Catalog takes of one source, so that no source can fill the
@@ -26,6 +29,8 @@ type Quota struct {
 	// Descriptions limits the bytes of the descriptions of live records, as
 	// [websync.Resource.Size] counts them. Tasks to get new ones count.
 	Descriptions int64
+	// Description limits the bytes of the description of one record, counted likewise.
+	Description int64
 	// Entries limits the entries of the log on one day, UTC. Deletions count, but are
 	// carried out all the same.
 	Entries int64
@@ -40,16 +45,22 @@ type QuotaError struct {
 }
 
 func (e *QuotaError) Error() string {
-	const format = "over the quota: %d of at most %d %s are taken (Quota.%s), and %d changes are left out; " +
+	const format = "over the quota: %s (Quota.%s), and %d changes are left out; " +
 		"a run with a higher limit takes them, or one after the source holds less"
-	return fmt.Sprintf(format, e.Held, e.Max, quotaNames[e.Limit], e.Limit, e.LeftOut)
+	at := slices.IndexFunc(quotaLimits[:], func(l quotaLimit) bool { return l.field == e.Limit })
+	return fmt.Sprintf(format, fmt.Sprintf(quotaLimits[at].text, e.Held, e.Max), e.Limit, e.LeftOut)
 }
 
-var (
-	quotaFields = [...]string{ofRecords: "Records", ofBodies: "Bodies", ofDescriptions: "Descriptions", ofEntries: "Entries"}
-	quotaNames  = map[string]string{"Records": "records", "Bodies": "bytes of bodies", "Descriptions": "bytes of descriptions",
-		"Entries": "entries of the log of this day"}
-)
+// A quotaLimit is a field of Quota, and the text for what it has left out.
+type quotaLimit struct{ field, text string }
+
+var quotaLimits = [...]quotaLimit{
+	ofRecords:      {"Records", "%d of at most %d records are taken"},
+	ofBodies:       {"Bodies", "%d of at most %d bytes of bodies are taken"},
+	ofDescriptions: {"Descriptions", "%d of at most %d bytes of descriptions are taken"},
+	ofEntries:      {"Entries", "%d of at most %d entries of the log of this day are taken"},
+	ofDescription:  {"Description", "a description has %d of at most %d bytes"},
+}
 
 // A quota is what a run knows of the Quota of its source. A nil one limits nothing.
 type quota struct {
@@ -108,7 +119,7 @@ func (q *quota) take(s *slot, more amounts) *QuotaError {
 			used += q.tasks[i]
 		}
 		if more[i] = max(more[i], 0); limit > 0 && more[i] > 0 && used+more[i] > limit {
-			return &QuotaError{Limit: quotaFields[i], Max: limit, Held: used}
+			return &QuotaError{Limit: quotaLimits[i].field, Max: limit, Held: used}
 		}
 	}
 	s.taken = more
@@ -139,13 +150,35 @@ func (p *pipe) growth(s *slot) (more amounts) {
 	return more
 }
 
+// tooLong returns the limit of a description if that of a slot is longer, and longer than
+// that of the record.
+func (p *pipe) tooLong(s *slot) *QuotaError {
+	limit := p.h.Quota.Description
+	var next *websync.Resource
+	switch {
+	case limit <= 0:
+		return nil
+	case s.get:
+		next = &s.aim.ev.Resource
+	case s.outcome == OutcomeCreated, s.outcome == OutcomeUpdated:
+		next = &s.change.Record.Resource
+	default:
+		return nil
+	}
+	size := int64(next.Size())
+	if size <= limit || s.rec.Live() && size <= int64(s.rec.Resource.Size()) {
+		return nil
+	}
+	return &QuotaError{Limit: quotaLimits[ofDescription].field, Max: limit, Held: size}
+}
+
 // keepQuota reports whether the Quota allows what a slot takes. If not, the slot is left
 // out.
 func (p *pipe) keepQuota(s *slot) bool {
-	if p.quota == nil {
-		return true
+	why := p.tooLong(s)
+	if why == nil && p.quota != nil {
+		why = p.quota.take(s, p.growth(s))
 	}
-	why := p.quota.take(s, p.growth(s))
 	if why == nil {
 		return true
 	}

@@ -73,7 +73,7 @@ func TestQuotas(t *testing.T) {
 		"bodies":       {harvest.Quota{Bodies: 25}, map[string]string{"a": "a more", "b": "b"}},
 		"descriptions": {harvest.Quota{Descriptions: 2*size + 9}, map[string]string{"a": "a more", "b": "b"}},
 		"entries":      {harvest.Quota{Entries: 2}, map[string]string{"a": "a", "b": "b"}},
-		"none":         {harvest.Quota{Records: -1, Bodies: -1, Descriptions: -1, Entries: -1}, nil},
+		"none":         {harvest.Quota{Records: -1, Bodies: -1, Descriptions: -1, Description: -1, Entries: -1}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -107,6 +107,38 @@ func TestQuotas(t *testing.T) {
 			assert.Len(t, w.live(), 3)
 		})
 	}
+}
+
+// TestQuotaOfADescription: a description that is too long is left out, whether it is new or
+// an update, and nothing is fetched for it. One that was held before stays, and may get
+// shorter.
+func TestQuotaOfADescription(t *testing.T) {
+	w := newWorld(t)
+	w.h.MaxDelete = -1
+	w.pages("a", "b", "c")
+	a, b := longTitled("a", day(1), 900), longTitled("b", day(1), 10)
+	assert.True(t, w.run(snapshot(a, b)).InStep())
+
+	w.h.Quota.Description = 500
+	r := w.run(snapshot(a, b))
+	assert.True(t, r.InStep(), "what was held is unchanged")
+	w.site.reset()
+	a, b, c := longTitled("a", day(2), 800), longTitled("b", day(2), 700), longTitled("c", day(2), 600)
+	r = w.run(snapshot(a, b, c))
+	size := int64(b.Resource.Size())
+	assert.Equal(t, &harvest.QuotaError{Limit: "Description", Max: 500, Held: size, LeftOut: 2}, r.OverQuota)
+	assert.ErrorContains(t, r.OverQuota, fmt.Sprintf("a description has %d of at most 500 bytes (Quota.Description), and 2 changes are left out", size))
+	assert.False(t, r.InStep())
+	assert.Equal(t, []string{base + "a"}, w.site.requests, "nothing is got of what is left out")
+	assert.Equal(t, a.Resource.Title, w.record("a").Resource.Title)
+	assert.Len(t, w.record("b").Resource.Title, 10)
+	assert.Len(t, w.live(), 2)
+	assert.Empty(t, w.tasks())
+
+	assert.EqualValues(t, 1, w.run(snapshot(a, c)).Deleted, "deletions go on")
+	w.h.Quota.Description = 1000
+	assert.True(t, w.run(snapshot(a, b, c)).InStep())
+	assert.Len(t, w.live(), 3)
 }
 
 // TestQuotaOfADay: the next day has entries of its own.

@@ -36,7 +36,7 @@ func commands(stdout, stderr io.Writer) []command {
 	harvest := &harvestCommand{Console: at("harvest"), live: stderr == os.Stderr && isTerminal(os.Stderr)}
 	publish := &publishCommand{Console: at("publish")}
 	check := newCheck(at("check"), os.Stdin)
-	relay := &relayCommand{Console: at("relay")}
+	relay := &relayCommand{Console: at("relay"), alone: stderr == os.Stderr}
 	quarantine := &quarantineCommand{Console: at("quarantine")}
 	return []command{
 		{"harvest", harvest.line, harvest.run},

@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"runtime/debug"
 	"strings"
 	"sync"
 
@@ -22,9 +24,14 @@ import (
 	"github.com/websync-go/websync/publish"
 )
 
+// memoryLimit is the memory from which on the runtime of Go collects garbage more often
+// than usual. It is soft, and costs a relay of 100,000 ordinary records no time.
+const memoryLimit = 64 << 20
+
 // A relayCommand is one run of websync relay.
 type relayCommand struct {
 	*cli.Console
+	alone bool // in its process: it may limit the memory of that
 
 	*settings
 	store      *harvest.Catalog
@@ -58,6 +65,9 @@ func (p *relayCommand) run(ctx context.Context, args []string) int {
 	return p.Run(func() (code int, err error) {
 		if p.settings, err = parseRelay(args); err != nil {
 			return exitDone, err
+		}
+		if p.alone && os.Getenv("GOMEMLIMIT") == "" {
+			debug.SetMemoryLimit(memoryLimit)
 		}
 		p.args, p.started, p.log = args, *p.config, p.logger(slog.LevelWarn)
 		if p.page, err = cli.OpenPage(p.Report, "websync harvest "); err != nil {
@@ -138,7 +148,7 @@ func (p *relayCommand) serve(ctx context.Context) error {
 		Report: func(f websync.Finding) { p.Complain(f.String()) },
 	}
 	handler := site.Handler(p.lists(p.Base)...)
-	handler.Log = p.log
+	handler.Log, handler.Concurrency = p.log, 1 // a list that strangers fill takes memory while it is rendered
 	defer handler.Close()
 	if err := handler.Check(); err != nil {
 		return err

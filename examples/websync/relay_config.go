@@ -57,6 +57,7 @@ type configQuota struct {
 	Records      int64 `json:"records"`
 	Bodies       int64 `json:"bodies"`
 	Descriptions int64 `json:"descriptions"`
+	Description  int64 `json:"description"`
 	Entries      int64 `json:"entries"`
 }
 

@@ -72,6 +72,7 @@ func (p *relayCommand) fail(err error) {
 // open schedules the Sources of what a follower's URL leads to.
 func (p *relayCommand) open(ctx context.Context, f *follower) error {
 	opener := *p.opener
+	opener.MaxValue = int(f.Quota.Description) // of what is longer nothing is taken anyway
 	if f.SameHost {
 		opener.Fetcher = sameHost{p.opener.Fetcher, f.target.URL}
 	}

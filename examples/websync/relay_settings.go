@@ -34,7 +34,9 @@ var (
 const eliText = "only the publisher of an ELI can list it, and a relay publishes the work of others"
 
 // defaultQuota is what one source may fill the store with.
-var defaultQuota = harvest.Quota{Records: 10_000_000, Bodies: 200 << 30, Descriptions: 20 << 30, Entries: 10_000_000}
+var defaultQuota = harvest.Quota{
+	Records: 10_000_000, Bodies: 200 << 30, Descriptions: 20 << 30, Description: 1 << 20, Entries: 10_000_000,
+}
 
 // notifyPath is where notices come in, below the base.
 const notifyPath = "notify/"
@@ -285,6 +287,7 @@ func (c *configuration) followed(path string, src *configSource, s *settings) (f
 		Records:      cmp.Or(src.Quota.Records, c.Quota.Records, defaultQuota.Records),
 		Bodies:       cmp.Or(src.Quota.Bodies, c.Quota.Bodies, defaultQuota.Bodies),
 		Descriptions: cmp.Or(src.Quota.Descriptions, c.Quota.Descriptions, defaultQuota.Descriptions),
+		Description:  cmp.Or(src.Quota.Description, c.Quota.Description, defaultQuota.Description),
 		Entries:      cmp.Or(src.Quota.Entries, c.Quota.Entries, defaultQuota.Entries),
 	}
 	if f.target, err = cli.ParseTarget(protocol, src.URL); err != nil {

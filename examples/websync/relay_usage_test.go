@@ -188,8 +188,8 @@ func TestSettings(t *testing.T) {
 			{"url": "http://b.example/", "daily": ["03:30", "23:59:59"], "zone": "Europe/Stockholm", "jitter": "1m", "interval": "30s",
 			 "budget": {"time": "1h", "requests": 2, "bytes": 3}},
 			{"url": "http://c.example/", "protocol": "sitemap", "complete": true, "every": "never"},
-			{"url": "http://d.example/", "quota": {"bodies": 5, "entries": -1}}
-		], "quota": {"records": 7, "bodies": 8}}`)
+			{"url": "http://d.example/", "quota": {"bodies": 5, "description": -1, "entries": -1}}
+		], "quota": {"records": 7, "bodies": 8, "description": 9}}`)
 	s, err := parseRelay([]string{config, "-addr", "localhost:2", "-base", "http://m.example/x", "-as", "sitemap", "-as", "atom"})
 	require.NoError(t, err)
 	assert.Equal(t, "mem localhost:2 http://m.example/x/", s.Store+" "+s.Addr+" "+s.Base)
@@ -202,7 +202,7 @@ func TestSettings(t *testing.T) {
 	}
 	stockholm, err := time.LoadLocation("Europe/Stockholm")
 	require.NoError(t, err)
-	quota := harvest.Quota{Records: 7, Bodies: 8, Descriptions: defaultQuota.Descriptions, Entries: defaultQuota.Entries}
+	quota := harvest.Quota{Records: 7, Bodies: 8, Descriptions: defaultQuota.Descriptions, Description: 9, Entries: defaultQuota.Entries}
 	assert.Equal(t, []schedule.Entry{
 		{Every: 2 * time.Hour, Jitter: -1, Interval: -1, Quota: quota},
 		{
@@ -210,7 +210,7 @@ func TestSettings(t *testing.T) {
 			Budget: harvest.Budget{Time: time.Hour, Requests: 2, Bytes: 3}, Quota: quota,
 		},
 		{Every: -1, Quota: quota},
-		{Quota: harvest.Quota{Records: 7, Bodies: 5, Descriptions: defaultQuota.Descriptions, Entries: -1}},
+		{Quota: harvest.Quota{Records: 7, Bodies: 5, Descriptions: defaultQuota.Descriptions, Description: -1, Entries: -1}},
 	}, entries)
 	assert.Equal(t, "http://a.example/", s.sources[0].target.URL)
 	assert.NotNil(t, s.sources[0].target.Sign)

@@ -38,7 +38,7 @@
 //
 // # Memory
 //
-// A Store takes about Options.Cache (16 MiB) of memory however large the file is.
+// A Store takes about Options.Cache (8 MiB) of memory however large the file is.
 // Iterators hold a page of up to 256 items; bodies stream, except that short ones wait in
 // memory for their Update.
 //

@@ -258,7 +258,7 @@ func TestSettings(t *testing.T) {
 		"journal_mode":       {"wal", "wal"},
 		"mmap_size":          {"0", "0"},
 		"temp_store":         {"1", "1"}, // in a file
-		"cache_size":         {"-8192", "-2048"},
+		"cache_size":         {"-4096", "-1024"},
 		"journal_size_limit": {"67108864", "67108864"},
 		"query_only":         {"0", "1"},
 	} {

@@ -18,7 +18,7 @@ import (
 // Options configure a Store. The zero value is the recommended setting.
 type Options struct {
 	// Cache limits the bytes of memory for pages of the database: half of them for the
-	// writing connection, the rest for the reading ones. If zero or negative, it is 16
+	// writing connection, the rest for the reading ones. If zero or negative, it is 8
 	// MiB.
 	Cache int
 	// Wait limits how long a call waits for a transaction of another process. If zero, it
@@ -27,7 +27,7 @@ type Options struct {
 }
 
 const (
-	defaultCache = 16 << 20
+	defaultCache = 8 << 20
 	defaultWait  = time.Minute
 )
 

@@ -53,7 +53,7 @@ var errCompacted = errors.New("a member was compacted while it was listed")
 // How many ids are looked up at once: fewer of long records.
 const (
 	batchSize  = 256
-	batchBytes = 1 << 20
+	batchBytes = 256 << 10
 )
 
 // A pass is one walk over the members of a Source.

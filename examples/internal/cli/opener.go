@@ -30,6 +30,8 @@ type Opener struct {
 	Rate float64
 	// PagesDir is for documents of archives, until they are dealt with; empty: none.
 	PagesDir string
+	// MaxValue is that of the Sources of Atom feeds.
+	MaxValue int
 	// Announce receives a line about what is harvested, if that is not simply the
 	// document at the URL, and the stack of a panic.
 	Announce func(line string)

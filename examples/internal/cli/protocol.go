@@ -46,7 +46,7 @@ var protocols = map[string]protocol{
 	},
 	"atom": {
 		func(o *Opener, t Target) harvest.Source {
-			return &atom.Source{URL: t.URL, Dir: o.PagesDir, Parser: anyfeed.Parse}
+			return &atom.Source{URL: t.URL, Dir: o.PagesDir, Parser: anyfeed.Parse, MaxValue: o.MaxValue}
 		},
 		func(p *Publication, base string, host websync.Person) lists {
 			return &atom.Publisher{Path: p.Path, Title: base, Author: host, Hubs: p.Hubs}

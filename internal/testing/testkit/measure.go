@@ -129,10 +129,13 @@ func Heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// PeakMemory returns the largest resident memory of the process so far, in bytes; 0 if
+// PeakMemory returns the largest resident memory of this process so far, in bytes; 0 if
 // the system does not have VmHWM.
-func PeakMemory() int64 {
-	f, err := os.Open("/proc/self/status")
+func PeakMemory() int64 { return PeakMemoryOf(os.Getpid()) }
+
+// PeakMemoryOf returns that of a process.
+func PeakMemoryOf(pid int) int64 {
+	f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0
 	}
