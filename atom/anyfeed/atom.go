@@ -239,7 +239,7 @@ func (r *reader) atomLink(to *[]websync.Link) error {
 // category reads a category: of Atom by its attributes, of RSS with a text. One whose
 // scheme can't be kept stays as it is, too.
 func (r *reader) category(to *[]atom.Category, elements *[]websync.Element) error {
-	if err := r.part(); err != nil {
+	if err := r.part(0); err != nil {
 		return err
 	}
 	attr := func(name string) string {

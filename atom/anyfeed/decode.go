@@ -45,7 +45,7 @@ func (p *parser) utf8(head []byte) (*pages, error) {
 	if bytes.HasPrefix(head, byteOrderMark) {
 		p.doc.Discard(len(byteOrderMark))
 	}
-	text, err := p.read(p.doc, decoder)
+	text, err := p.read(new(pages), p.doc, decoder)
 	if err != nil {
 		return nil, err
 	}
@@ -63,19 +63,20 @@ func (p *parser) utf8(head []byte) (*pages, error) {
 		p.find(ruleBytes, "", label, "an encoding that is not known; read as UTF-8")
 	case !text.isUTF8():
 		p.find(ruleBytes, "", "", "neither UTF-8 nor an encoding that is stated; read as Windows-1252")
-		if text, err = p.read(text.moved(span{0, text.size}), charmap.Windows1252); err != nil {
+		text.next = new(pages)
+		if text, err = p.read(text.next, text.moved(), charmap.Windows1252); err != nil {
 			return nil, err
 		}
 	}
 	return text, nil
 }
 
-// read reads all of r with a decoder, if there is one, up to the limit on the document.
-func (p *parser) read(r io.Reader, decoder encoding.Encoding) (*pages, error) {
+// read reads all of r into text with a decoder, if there is one, up to the limit on the
+// document.
+func (p *parser) read(text *pages, r io.Reader, decoder encoding.Encoding) (*pages, error) {
 	if decoder != nil {
 		r = decoder.NewDecoder().Reader(r)
 	}
-	text := new(pages)
 	n, err := io.Copy(text, io.LimitReader(r, min(p.max, math.MaxInt64-1)+1))
 	switch {
 	case err != nil:
@@ -83,6 +84,7 @@ func (p *parser) read(r io.Reader, decoder encoding.Encoding) (*pages, error) {
 	case n > p.max:
 		return nil, fmt.Errorf("more than %d bytes: %w", p.max, websync.ErrLimit)
 	}
+	text.spare = nil
 	return text, nil
 }
 
@@ -115,7 +117,8 @@ func prologue(data []byte) (start, end int, label string) {
 // clean returns the text with U+FFFD for what is no character.
 func (p *parser) clean(text *pages) (*pages, error) {
 	c := new(cleaner)
-	text, err := p.read(transform.NewReader(text.moved(span{0, text.size}), c), nil)
+	text.next = new(pages)
+	text, err := p.read(text.next, transform.NewReader(text.moved(), c), nil)
 	if err != nil {
 		return nil, p.fail("", err)
 	}

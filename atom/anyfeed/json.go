@@ -85,8 +85,7 @@ func (j *jsonReader) leave(name, why string) {
 // spend counts an item, a link, a category, a person or an element, and what is kept of
 // it beyond its length in the document.
 func (j *jsonReader) spend(bytes int) {
-	j.cost += int64(partCost + bytes)
-	if err := j.afford(0); err != nil {
+	if err := j.part(bytes); err != nil {
 		j.Stop(err)
 	}
 }
@@ -256,7 +255,7 @@ func (j *jsonReader) item() {
 	j.to(j.Offset())
 	e := &atom.Entry{Base: j.doc.URL, Line: j.at.line, Column: j.at.column}
 	j.spend(0)
-	j.lost, j.links = false, j.links[:0]
+	j.parts, j.lost, j.links = 0, false, j.links[:0]
 	html := false
 	j.members(&e.Elements, func(name string) bool {
 		switch name {

@@ -363,8 +363,7 @@ func (o *outline) checkParent(parent, f *frame) {
 	case (f.local == "item" || f.local == "entry") && !o.within("content"):
 		o.astray++
 	case len(o.stack) == 1 && !slices.Contains(feedChildren, f.local):
-		message := fmt.Sprintf("%.100q in %.100q: it may stand for an entry, or be a part of one", f.name, parent.name)
-		o.p.doubt(f.local, nil, message)
+		o.p.doubt(f.local, nil, "%s in %s: it may stand for an entry, or be a part of one", f.name, parent.name)
 	case parent.isList:
 		o.once(f)
 	}
@@ -373,8 +372,7 @@ func (o *outline) checkParent(parent, f *frame) {
 // checkValue checks that an ID has no children.
 func (o *outline) checkValue(parent, f *frame) {
 	if parent.local == "id" && !parent.inText && !parent.foreign {
-		message := fmt.Sprintf("an element in %.100q, which has a value only: it may be a part of an entry", parent.name)
-		o.p.doubt(f.local, nil, message)
+		o.p.doubt(f.local, nil, "an element in %s, which has a value only: it may be a part of an entry", parent.name)
 	}
 }
 
@@ -399,7 +397,7 @@ func (o *outline) once(f *frame) {
 		return
 	}
 	if f.of.single&(1<<i) != 0 {
-		o.p.doubt(f.local, nil, fmt.Sprintf("a second %.100q: it may be that of another entry", f.name))
+		o.p.doubt(f.local, nil, "a second %s: it may be that of another entry", f.name)
 	}
 	f.of.single |= 1 << i
 }

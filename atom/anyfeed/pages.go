@@ -12,21 +12,32 @@ const pageSize = 64 << 10
 // pages are the text of a document in pieces of pageSize; the last one may be shorter.
 // One after the other can be dropped while what is made of them grows.
 type pages struct {
-	all  [][]byte
-	size int
+	all   [][]byte
+	size  int
+	next  *pages   // what is made of this text and takes the pages that it drops, if any
+	spare [][]byte // those that were taken and have no text yet
 }
 
 // A span is a part of a document.
 type span struct{ from, to int }
 
+// last returns the page that has room.
+func (p *pages) last() *[]byte {
+	if p.size == len(p.all)*pageSize {
+		if n := len(p.spare); n > 0 {
+			p.all, p.spare = append(p.all, p.spare[n-1]), p.spare[:n-1]
+		} else {
+			p.all = append(p.all, make([]byte, 0, pageSize))
+		}
+	}
+	return &p.all[len(p.all)-1]
+}
+
 // Write appends to the text.
 func (p *pages) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
-		if p.size == len(p.all)*pageSize {
-			p.all = append(p.all, make([]byte, 0, pageSize))
-		}
-		last := &p.all[len(p.all)-1]
+		last := p.last()
 		k := min(len(b), pageSize-len(*last))
 		*last = append(*last, b[:k]...)
 		p.size += k
@@ -38,10 +49,7 @@ func (p *pages) Write(b []byte) (int, error) {
 // ReadFrom appends what r reads.
 func (p *pages) ReadFrom(r io.Reader) (read int64, err error) {
 	for {
-		if p.size == len(p.all)*pageSize {
-			p.all = append(p.all, make([]byte, 0, pageSize))
-		}
-		last := &p.all[len(p.all)-1]
+		last := p.last()
 		n, err := r.Read((*last)[len(*last):cap(*last)])
 		*last = (*last)[:len(*last)+n]
 		p.size += n
@@ -116,8 +124,8 @@ func (p *pages) erase(s span) {
 // remains returns a reader of a part of the text, without what was erased.
 func (p *pages) remains(s span) io.Reader { return &pageReader{p, s, false} }
 
-// moved returns a reader of a part of the text that drops the pages that have been read.
-func (p *pages) moved(s span) io.Reader { return &pageReader{p, s, true} }
+// moved returns a reader of the text that drops the pages that have been read.
+func (p *pages) moved() io.Reader { return &pageReader{p, span{0, p.size}, true} }
 
 type pageReader struct {
 	pages *pages
@@ -153,6 +161,9 @@ func (r *pageReader) Read(b []byte) (n int, err error) {
 // drop drops the pages that end before a position.
 func (p *pages) drop(to int) {
 	for i := to/pageSize - 1; i >= 0 && p.all[i] != nil; i-- {
+		if p.next != nil {
+			p.next.spare = append(p.next.spare, p.all[i][:0])
+		}
 		p.all[i] = nil
 	}
 }

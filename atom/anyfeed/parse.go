@@ -130,6 +130,7 @@ type parser struct {
 	skipped int               // items that are left out, or may have been lost
 	unsure  int               // doubts, which are among them
 	early   []websync.Finding // found before the feed is known
+	parts   int               // links, categories, people and elements of the item
 	at      notes             // of the feed or entry that is being made
 	max     int64             // the limit
 	cost    int64             // what counts against it
@@ -185,6 +186,16 @@ func (p *parser) afford(cost int64) error {
 	return nil
 }
 
+// part counts a part of an item or of the feed against the limits, and what is kept of it
+// beyond its length in the document.
+func (p *parser) part(bytes int) error {
+	p.cost += int64(partCost + bytes)
+	if p.parts++; p.parts > maxParts {
+		return p.fail("", fmt.Errorf("more than %d links, categories and people of an entry: %w", maxParts, websync.ErrLimit))
+	}
+	return p.afford(0)
+}
+
 // maxValue limits a text, a tag or a value.
 func (p *parser) maxValue() int { return int(p.max / 8) }
 
@@ -206,12 +217,18 @@ func (p *parser) find(rule websync.Rule, element, value, message string) {
 	}
 }
 
-// doubt records a departure that may have hidden an entry. It counts as skipped.
-func (p *parser) doubt(element string, value []byte, message string) {
+// doubt records a departure that may have hidden an entry. It counts as skipped. The
+// format has a %s for each name, which is quoted.
+func (p *parser) doubt(element string, value []byte, format string, names ...string) {
 	p.skipped++
-	if p.unsure++; p.unsure <= maxDoubts {
-		p.find(ruleStructure, element, string(value), message)
+	if p.unsure++; p.unsure > maxDoubts {
+		return // a document may consist of them
 	}
+	quoted := make([]any, len(names))
+	for i, name := range names {
+		quoted[i] = fmt.Sprintf("%.100q", name)
+	}
+	p.find(ruleStructure, element, string(value), fmt.Sprintf(format, quoted...))
 }
 
 // leftOut reports what is not read of a document, and the doubts that were not reported.

@@ -45,7 +45,6 @@ type reader struct {
 	scratch   []byte     // what is needed for a moment
 	current   atom.Entry // that is being read; its lists are used again
 	outer     notes      // around the item
-	parts     int        // links, categories, people and elements of the item
 	lost      xmlscan.Losses
 	over      error               // a limit that was passed
 	faulty    bool                // there was a fault since the last tag
@@ -239,10 +238,10 @@ func (r *reader) checkLosses() error {
 }
 
 // doubt records a departure at the current token that may have hidden an item.
-func (r *reader) doubt(element string, value []byte, message string) {
+func (r *reader) doubt(element string, value []byte, format string, names ...string) {
 	at := r.at
 	r.at.line, r.at.column = r.xml.Position()
-	r.parser.doubt(element, value, message)
+	r.parser.doubt(element, value, format, names...)
 	r.at = at
 }
 
@@ -328,7 +327,7 @@ func (r *reader) isFirst(local string) bool {
 	one := single(local)
 	isFirst := r.at.single&one == 0
 	if r.at.single |= one; !isFirst && one&naming != 0 {
-		r.doubt(local, nil, fmt.Sprintf("a second %.100q: it may be that of another entry", local))
+		r.doubt(local, nil, "a second %s: it may be that of another entry", local)
 	}
 	return isFirst
 }
@@ -336,7 +335,7 @@ func (r *reader) isFirst(local string) bool {
 // unknown reports an element of the format's own namespaces where it has none like it.
 func (r *reader) unknown(parent string) {
 	local := r.xml.Name().Local
-	r.doubt(local, nil, fmt.Sprintf("%.100q in %.100q: it may stand for an entry, or be a part of one", local, parent))
+	r.doubt(local, nil, "%s in %s: it may stand for an entry, or be a part of one", local, parent)
 }
 
 // value reads the text of the element whose Start is current, without white space around
@@ -354,7 +353,7 @@ func (r *reader) alone() ([]byte, error) {
 	local, inside := r.xml.Name().Local, r.inside
 	value, err := r.value()
 	if r.inside > inside {
-		r.doubt(local, nil, fmt.Sprintf("an element in %.100q, which has a value only: it may be a part of an entry", local))
+		r.doubt(local, nil, "an element in %s, which has a value only: it may be a part of an entry", local)
 	}
 	return value, err
 }
@@ -363,15 +362,6 @@ func (r *reader) alone() ([]byte, error) {
 func (r *reader) text() (string, error) {
 	value, err := r.value()
 	return r.kept.keep(value), err
-}
-
-// part counts a part of an item or of the feed against the limits.
-func (r *reader) part() error {
-	r.cost += partCost
-	if r.parts++; r.parts > maxParts {
-		return r.fail("", fmt.Errorf("more than %d links, categories and people of an entry: %w", maxParts, websync.ErrLimit))
-	}
-	return r.afford(0)
 }
 
 // element keeps the element whose Start is current as it is. Those of Atom, RFC 5005 and
@@ -479,7 +469,7 @@ func (r *reader) vocabulary(space string) vocabulary {
 
 // person reads a person: a text, or elements with a name, an address and a URL.
 func (r *reader) person(to *[]websync.Person) error {
-	if err := r.part(); err != nil {
+	if err := r.part(0); err != nil {
 		return err
 	}
 	var p websync.Person
@@ -583,7 +573,7 @@ func (r *reader) addLink(to *[]websync.Link, l websync.Link) error {
 		l.Rel = "alternate"
 	}
 	*to = append(*to, l)
-	return r.part()
+	return r.part(0)
 }
 
 // check returns an error if the document is no feed, and finishes the feed.

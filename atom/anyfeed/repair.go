@@ -46,6 +46,7 @@ func (p *parser) rootOf(text *pages) string {
 // because gofeed takes all of an element for escaped once if there is one in it.
 func (p *parser) repair(text *pages, isAtom bool) (*pages, error) {
 	r := &repairer{decoder: newDecoder(p, text), isAtom: isAtom}
+	text.next = &r.to
 	for {
 		from := r.offset()
 		r.begin()
@@ -58,6 +59,7 @@ func (p *parser) repair(text *pages, isAtom bool) (*pages, error) {
 		}
 		if r.started && len(r.open) == 0 {
 			r.copy(span{r.offset(), text.size})
+			r.to.spare = nil
 			p.cost = int64(r.to.size)
 			return &r.to, p.afford(0)
 		}
@@ -182,11 +184,11 @@ func (r *repairer) end(name string, at span) {
 	}
 	switch {
 	case i < 0 && !r.inText():
-		r.p.doubt(name, nil, fmt.Sprintf("%.100q ends and has not begun: it may be that of an entry", name))
+		r.p.doubt(name, nil, "%s ends and has not begun: it may be that of an entry", name)
 	case i >= 0:
 		for ; last > i; last-- {
 			if t := &r.open[last]; !t.insideOfText {
-				r.p.doubt(t.name, nil, fmt.Sprintf("%.100q is not closed: it may contain what is not its own", t.name))
+				r.p.doubt(t.name, nil, "%s is not closed: it may contain what is not its own", t.name)
 			}
 			r.close()
 		}

@@ -322,7 +322,7 @@ func (r *reader) dublinChild(
 	case "contributor":
 		return r.person(contributors)
 	case "subject":
-		if err := r.part(); err != nil {
+		if err := r.part(0); err != nil {
 			return err
 		}
 		subject, err := r.text()

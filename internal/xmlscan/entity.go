@@ -86,7 +86,8 @@ func (r *Reader) charReference(dst, src []byte, at int) ([]byte, int, bool) {
 	c, err := strconv.ParseInt(string(bytes.TrimLeft(digits[:n], "0")), base, 32)
 	n += len(src) - len(digits) + 1
 	if err != nil || !isChar(rune(c)) {
-		return dst, n, r.lose(at, "reference to a character that XML forbids: "+string(src[:min(n, 20)]))
+		ref := src[:min(n, 20)]
+		return dst, n, r.lose(at, ref, func() string { return "reference to a character that XML forbids: " + string(ref) })
 	}
 	return append(dst, string(rune(c))...), n, true
 }

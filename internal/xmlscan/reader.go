@@ -126,6 +126,8 @@ type Reader struct {
 	deep   int  // in modeDeep: the elements that are open below MaxDepth
 	losses Losses
 
+	messages map[string]string // about lost characters, by their bytes
+
 	values  []byte // attribute values that had to be decoded
 	joined  []byte // a run of text that is not one view of buf
 	element []byte // the text of an element that is not one run
@@ -178,6 +180,7 @@ func (r *Reader) Reset(src io.Reader) {
 	r.seen.markup, r.seen.doctype = false, false
 	r.enc = encodingState{}
 	r.spilled, r.deep, r.losses = false, 0, Losses{}
+	clear(r.messages)
 }
 
 // defaultValue is what MaxValue means by zero.

@@ -16,9 +16,23 @@ func (r *Reader) fault(at int, msg string) bool {
 	return true
 }
 
-// lose handles a fault at buf[at] that costs a character.
-func (r *Reader) lose(at int, msg string) bool {
+// maxMessages limits the messages that are kept.
+const maxMessages = 64
+
+// lose handles a fault at buf[at] that costs a character. A document may consist of such
+// faults: the message about the same bytes is made once.
+func (r *Reader) lose(at int, of []byte, message func() string) bool {
 	r.losses.Characters++
+	msg, ok := r.messages[string(of)]
+	if !ok {
+		msg = message()
+		if r.messages == nil {
+			r.messages = make(map[string]string)
+		}
+		if len(r.messages) < maxMessages {
+			r.messages[string(of)] = msg
+		}
+	}
 	return r.fault(at, msg)
 }
 

@@ -274,7 +274,7 @@ func (r *Reader) decode(dst, src []byte, i, at int, where where) ([]byte, bool) 
 		case where == inValue && (c == '\n' || c == '\t'):
 			dst, n = append(dst, ' '), 1
 		case c < ' ':
-			n, ok = 1, r.lose(at+i, "control character "+hex(rune(c)))
+			n, ok = 1, r.lose(at+i, src[i:i+1], func() string { return "control character " + hex(rune(c)) })
 		default:
 			dst, n = append(dst, c), 1
 		}
@@ -297,7 +297,7 @@ var lineEnd = [...]byte{inText: '\n', inCDATA: '\n', inValue: ' '}
 func (r *Reader) badCharacter(dst, src []byte, at int) ([]byte, int, bool) {
 	c, n := utf8.DecodeRune(src)
 	if c == utf8.RuneError && n == 1 {
-		return append(dst, "\uFFFD"...), n, r.lose(at, "byte that is not "+r.enc.name())
+		return append(dst, "\uFFFD"...), n, r.lose(at, nil, func() string { return "byte that is not " + r.enc.name() })
 	}
-	return dst, n, r.lose(at, "character "+hex(c))
+	return dst, n, r.lose(at, src[:n], func() string { return "character " + hex(c) })
 }

@@ -154,6 +154,13 @@ func jsonFeed(f flow) flow {
 	return join(text(`{"version":"https://jsonfeed.org/version/1.1","title":"T","items":[`), f, text("]}"))
 }
 
+// Items with nearly as many parts as one may have.
+var (
+	attached = join(text(`{"id":"a","attachments":[{}`), many(9_900, `,{"url":"a"}`), text(`]},`))
+	authored = join(text(`{"id":"a","authors":[{}`), many(9_900, `,{"name":"a"}`), text(`]},`))
+	enclosed = join(text(`<item><guid>a</guid>`), many(9_900, `<enclosure url='a'/>`), text(`</item>`))
+)
+
 var feeds = []struct {
 	name    string
 	verdict verdict
@@ -200,6 +207,9 @@ var feeds = []struct {
 	{"JSON of long names", refused, jsonFeed(join(text(`{"`), many(16<<20, "a"), text(`":1,"id":"a"}`)))},
 	{"JSON of escapes", refused, jsonFeed(join(text(`{"id":"a","title":"`), many(2<<20, `\u0000`), text(`"}`)))},
 	{"JSON of attachments", refused, jsonFeed(join(text(`{"id":"a","attachments":[{}`), many(120_000, `,{"url":"a"}`), text(`]}`)))},
+	{"JSON of items of attachments", refused, jsonFeed(join(slices.Repeat(attached, 12), text(`{"id":"b"}`)))},
+	{"JSON of items of authors", refused, jsonFeed(join(slices.Repeat(authored, 20), text(`{"id":"b"}`)))},
+	{"RSS of items of enclosures", refused, rss(slices.Repeat(enclosed, 13))},
 	{"JSON of long numbers", refused, jsonFeed(join(text(`{"id":1`), many(12<<20, "0"), text("}")))},
 	{"JSON with half a pair", loud, jsonFeed(text(`{"id":"\ud800","title":"\u0000"}`))},
 	{"JSON with bytes", loud, jsonFeed(text("{\"id\":\"\xff\xfe\"}"))},
