@@ -493,7 +493,7 @@ func cleanText(s string) string {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < ' ' && !syntax.IsSpace(c) || c >= utf8.RuneSelf {
 			return strings.Map(func(r rune) rune {
-				if r < ' ' && !syntax.IsSpace(byte(r)) || r == 0xFFFE || r == 0xFFFF {
+				if !syntax.IsXMLCharacter(r) {
 					return -1
 				}
 				return r

@@ -3,7 +3,6 @@ package harvest
 import (
 	"context"
 	"fmt"
-	"slices"
 	"sync"
 
 	"github.com/websync-go/websync"
@@ -47,8 +46,13 @@ type QuotaError struct {
 func (e *QuotaError) Error() string {
 	const format = "over the quota: %s (Quota.%s), and %d changes are left out; " +
 		"a run with a higher limit takes them, or one after the source holds less"
-	at := slices.IndexFunc(quotaLimits[:], func(l quotaLimit) bool { return l.field == e.Limit })
-	return fmt.Sprintf(format, fmt.Sprintf(quotaLimits[at].text, e.Held, e.Max), e.Limit, e.LeftOut)
+	text := "%d of at most %d are taken" // of a limit that a later version may have noted
+	for _, l := range quotaLimits {
+		if l.field == e.Limit {
+			text = l.text
+		}
+	}
+	return fmt.Sprintf(format, fmt.Sprintf(text, e.Held, e.Max), e.Limit, e.LeftOut)
 }
 
 // A quotaLimit is a field of Quota, and the text for what it has left out.

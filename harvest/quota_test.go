@@ -109,6 +109,12 @@ func TestQuotas(t *testing.T) {
 	}
 }
 
+// A report may be of another version, with limits that this one does not have.
+func TestQuotaErrorOfAnotherVersion(t *testing.T) {
+	err := &harvest.QuotaError{Limit: "Pages", Max: 3, Held: 2, LeftOut: 1}
+	assert.ErrorContains(t, err, "2 of at most 3 are taken (Quota.Pages), and 1 changes are left out")
+}
+
 // TestQuotaOfADescription: a description that is too long is left out, whether it is new or
 // an update, and nothing is fetched for it. One that was held before stays, and may get
 // shorter.

@@ -354,12 +354,13 @@ func history(t *testing.T, random *rand.Rand) {
 		for range random.IntN(3) { // interrupted runs, during which the depot may change
 			ctx, cancel := context.WithCancelCause(t.Context())
 			left, changes := random.IntN(25), random.IntN(2) == 0
+			during := rand.New(rand.NewPCG(random.Uint64(), 7)) // answers of an earlier run may still be going on
 			d.set(func() {
 				if left--; left == 0 {
 					cancel(errors.New("stopped"))
 				}
 				if changes && left%7 == 0 {
-					d.change(random)
+					d.change(during)
 				}
 			})
 			h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: client, MaxDelete: -1}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 const (
@@ -175,7 +176,7 @@ func (c *cleaner) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 // sound returns how many bytes at the start of b are ASCII and can't be a fault.
 func sound(b []byte) int {
 	for i, c := range b {
-		if c >= utf8.RuneSelf || c == '&' || isForbidden(rune(c)) {
+		if c >= utf8.RuneSelf || c == '&' || !syntax.IsXMLCharacter(rune(c)) {
 			return i
 		}
 	}
@@ -189,13 +190,13 @@ func character(b []byte) (n int, fault bool) {
 		if len(b) < 2 || b[1] != '#' {
 			return 1, false
 		}
-		if ref := reference.Find(b[:min(len(b), maxReference)]); ref != nil && isForbidden(referred(ref)) {
+		if ref := reference.Find(b[:min(len(b), maxReference)]); ref != nil && !syntax.IsXMLCharacter(referred(ref)) {
 			return len(ref), true
 		}
 		return 1, false
 	}
 	r, n := utf8.DecodeRune(b)
-	return n, r == utf8.RuneError && n == 1 || isForbidden(r)
+	return n, r == utf8.RuneError && n == 1 || !syntax.IsXMLCharacter(r)
 }
 
 var (
@@ -203,12 +204,7 @@ var (
 	byteOrderMark = []byte(document.ByteOrderMark)
 )
 
-// isForbidden reports whether XML does not allow a character (XML 1.0 §2.2).
-func isForbidden(r rune) bool {
-	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xfffe || r == 0xffff
-}
-
-// referred returns the character of a character reference; U+FFFD if there is none.
+// referred returns the number of a character reference; -1 if it is far too large.
 func referred(ref []byte) rune {
 	digits, base := string(ref[2:len(ref)-1]), 10
 	if digits[0] == 'x' {
@@ -216,7 +212,7 @@ func referred(ref []byte) rune {
 	}
 	n, err := strconv.ParseInt(digits, base, 32)
 	if err != nil {
-		return utf8.RuneError
+		return -1
 	}
 	return rune(n)
 }

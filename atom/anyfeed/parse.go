@@ -289,7 +289,7 @@ func (p *parser) add(e *atom.Entry) {
 func (p *parser) xml(text *pages) error {
 	before := *p
 	err := p.wellFormed(text)
-	if err == errCharacters || isSyntax(err) {
+	if errors.Is(err, errCharacters) || isSyntax(err) {
 		*p = before
 		if text, err = p.clean(text); err != nil {
 			return err

@@ -405,6 +405,29 @@ func TestParserLimit(t *testing.T) {
 	}
 }
 
+// References to what is no character are one finding, however they are written.
+func TestForbiddenReferences(t *testing.T) {
+	for _, ref := range []string{"&#0;", "&#x1F;", "&#xD800;", "&#xDFFF;", "&#xFFFE;", "&#x110000;", "&#99999999999;"} {
+		found := 0
+		_, items, err := anyfeed.Parse(strings.NewReader("<rss><channel><item><guid>1</guid><title>a"+ref+"b</title></item></channel></rss>"), testURL,
+			func(f websync.Finding) {
+				if f.Rule == "anyfeed-bytes" {
+					found++
+				}
+			})
+		require.NoError(t, err, ref)
+		assert.Equal(t, "a\uFFFDb", items[0].Entry.Title.Value, ref)
+		assert.Equal(t, 1, found, ref)
+	}
+}
+
+// A reference that is longer than any that a program writes.
+func TestLongForbiddenReference(t *testing.T) {
+	_, err := parse(strings.NewReader("<rss><channel><item><guid>1</guid>\n<title>a&#" + strings.Repeat("0", 70) + "1;</title></item></channel></rss>"))
+	assert.ErrorContains(t, err, "line 2, column 9: something that is no character: reference to a character that XML forbids")
+	assert.ErrorAs(t, err, new(*websync.ParseError))
+}
+
 func TestManyTags(t *testing.T) {
 	_, err := parse(strings.NewReader(`{"version":"https://jsonfeed.org/version/1","items":[{"id":"1","tags":["1"` + strings.Repeat(`,"1"`, 140_000) + `]}]}`))
 	assert.ErrorIs(t, err, websync.ErrLimit)

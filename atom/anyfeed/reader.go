@@ -229,7 +229,7 @@ func (r *reader) checkLosses() error {
 	}
 	r.lost = lost
 	if lost.Characters > 0 {
-		return errCharacters
+		return r.doc.Fail(r.fault.Line, r.fault.Column, "", fmt.Errorf("%w: %s", errCharacters, r.fault.Msg))
 	}
 	if lost.Cut > 0 {
 		return r.doc.Fail(r.fault.Line, r.fault.Column, "", fmt.Errorf("%s: %w", r.fault.Msg, websync.ErrLimit))

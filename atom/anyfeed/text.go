@@ -160,6 +160,8 @@ const (
 	inQuotes = `&<>"`
 )
 
+var escapes = [...]string{'&': "&amp;", '<': "&lt;", '>': "&gt;", '"': "&quot;"}
+
 // appendEscaped appends a text as HTML or XML.
 func appendEscaped(dst, text []byte, chars string) []byte {
 	for {
@@ -168,7 +170,7 @@ func appendEscaped(dst, text []byte, chars string) []byte {
 			return append(dst, text...)
 		}
 		dst = append(dst, text[:n]...)
-		dst = append(dst, map[byte]string{'&': "&amp;", '<': "&lt;", '>': "&gt;", '"': "&quot;"}[text[n]]...)
+		dst = append(dst, escapes[text[n]]...)
 		text = text[n+1:]
 	}
 }

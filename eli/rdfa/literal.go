@@ -371,7 +371,7 @@ func (w *xmlWriter) attr(name, value string) {
 // escaped writes s. Characters that XML does not have are left out.
 func (w *xmlWriter) escaped(s string, escape *strings.Replacer) {
 	legal := strings.Map(func(c rune) rune {
-		if c < ' ' && !strings.ContainsRune("\t\n\r", c) || c == 0xFFFE || c == 0xFFFF {
+		if !syntax.IsXMLCharacter(c) {
 			return -1
 		}
 		return c

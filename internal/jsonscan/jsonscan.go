@@ -198,23 +198,19 @@ func (s *Scanner) Since(offset int) string { return s.characters(offset, s.data[
 
 // characters returns a text with U+FFFD for each run of what is no character of XML.
 func (s *Scanner) characters(offset int, text string) string {
-	if isPlain(text) || utf8.ValidString(text) && !strings.ContainsFunc(text, isForbidden) {
+	if isPlain(text) {
 		return text
 	}
-	if s.Fault != nil {
-		s.Fault(offset)
-	}
-	return strings.Map(func(r rune) rune {
-		if isForbidden(r) {
+	clean := strings.Map(func(r rune) rune {
+		if !syntax.IsXMLCharacter(r) {
 			return utf8.RuneError
 		}
 		return r
 	}, strings.ToValidUTF8(text, "\uFFFD"))
-}
-
-// isForbidden reports whether XML does not have a character (XML 1.0 §2.2).
-func isForbidden(r rune) bool {
-	return r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF
+	if clean != text && s.Fault != nil {
+		s.Fault(offset)
+	}
+	return clean
 }
 
 // isPlain reports whether a text is ASCII without control characters, but for white space.

@@ -201,3 +201,11 @@ func normalEscapes(s string) string {
 	}
 	return string(b)
 }
+
+// IsXMLCharacter reports whether XML has a character (XML 1.0 §2.2).
+func IsXMLCharacter(c rune) bool {
+	if c < ' ' {
+		return c == '\t' || c == '\n' || c == '\r'
+	}
+	return c < 0xD800 || c >= 0xE000 && c <= 0x10FFFF && c != 0xFFFE && c != 0xFFFF
+}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // reference decodes the reference that src, at buf[at], starts with, and returns the
@@ -85,7 +87,7 @@ func (r *Reader) charReference(dst, src []byte, at int) ([]byte, int, bool) {
 	}
 	c, err := strconv.ParseInt(string(bytes.TrimLeft(digits[:n], "0")), base, 32)
 	n += len(src) - len(digits) + 1
-	if err != nil || !isChar(rune(c)) {
+	if err != nil || !syntax.IsXMLCharacter(rune(c)) {
 		ref := src[:min(n, 20)]
 		return dst, n, r.lose(at, ref, func() string { return "reference to a character that XML forbids: " + string(ref) })
 	}
@@ -94,17 +96,6 @@ func (r *Reader) charReference(dst, src []byte, at int) ([]byte, int, bool) {
 
 func isDigit(c byte, base int) bool {
 	return '0' <= c && c <= '9' || base == 16 && ('a' <= c && c <= 'f' || 'A' <= c && c <= 'F')
-}
-
-// isChar reports whether c is a character of XML: production [2].
-func isChar(c rune) bool {
-	switch {
-	case c < ' ':
-		return c == '\t' || c == '\n' || c == '\r'
-	case c <= 0xD7FF:
-		return true
-	}
-	return 0xE000 <= c && c <= 0xFFFD || 0x10000 <= c && c <= 0x10FFFF
 }
 
 // htmlEntities returns the characters of the entities of HTML 4.01 §24 other than those

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // AppendText appends s to dst, escaped as text. A character that XML cannot carry is an
@@ -58,7 +60,7 @@ func badCharacter(b []byte) error {
 		if c == utf8.RuneError && n == 1 {
 			return fmt.Errorf("xml: byte %#x is not UTF-8", b[0])
 		}
-		if !isChar(c) {
+		if !syntax.IsXMLCharacter(c) {
 			return fmt.Errorf("xml: character %s is not allowed in XML", hex(c))
 		}
 		b = b[n:]

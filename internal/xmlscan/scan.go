@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
+
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // What a byte can be.
@@ -222,7 +224,7 @@ func isPair(x uint64) bool {
 // foreignChar returns the length of the character that b starts with; 0 if it is in
 // ASCII, or none of XML.
 func foreignChar(b []byte) int {
-	if c, n := utf8.DecodeRune(b); n > 1 && isChar(c) {
+	if c, n := utf8.DecodeRune(b); n > 1 && syntax.IsXMLCharacter(c) {
 		return n
 	}
 	return 0
