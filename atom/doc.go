@@ -15,9 +15,10 @@
 // without allocating.
 //
 // Relative references are resolved against xml:base and the document's URL; an id never
-// is. Digests come from the attribute hash, or else from the older le:md5. Elements of
-// other namespaces are kept, and so are such attributes of links and content. A deletion
-// that is written as gd:deleted or sx:sync is a [Tombstone], too.
+// is. What a Source stores of inline content keeps that base ([Content.Bytes]). Digests
+// come from the attribute hash, or else from the older le:md5. Elements of other
+// namespaces are kept, and so are such attributes of links and content. A deletion that
+// is written as gd:deleted or sx:sync is a [Tombstone], too.
 //
 // [Entry.Resource] turns an entry into the resource that package harvest stores;
 // [EntryOf] does the reverse.

@@ -156,13 +156,18 @@ func inUTF8(mediaType string) string {
 }
 
 // Bytes returns the bytes of inline content: the text, the HTML, the div, the XML, or the
-// decoded Base64, whose white space is ignored. A div gets c.Base as its xml:base, if
-// that is set, since its relative references need it. Without inline content the result
-// is nil.
+// decoded Base64, whose white space is ignored. Without inline content the result is nil.
+//
+// If c.Base is set, relative references keep it (RFC 4287 §2). A div or XML gets it as its
+// xml:base. The references of HTML are resolved: HTML has no such attribute, an element
+// base would change the page in which somebody shows the content, and the header
+// Content-Location states no base (RFC 9110 §8.7).
 func (c *Content) Bytes() ([]byte, error) {
 	switch form := c.form(); {
-	case form == xhtmlContent && c.Base != "":
+	case c.Base != "" && (form == xhtmlContent || form == xmlContent):
 		return withBase([]byte(c.Value), c.Base), nil
+	case c.Base != "" && form == htmlContent:
+		return absolute([]byte(c.Value), c.Base), nil
 	case form != base64Content:
 		return []byte(c.Value), nil
 	}
@@ -170,12 +175,17 @@ func (c *Content) Bytes() ([]byte, error) {
 	return base64.StdEncoding.DecodeString(text)
 }
 
-// contentBytes returns the bytes of inline content, whose div also gets the xml:base of
-// the entry or its feed, but not the URL of the document.
+// contentBytes returns the bytes of inline content, whose base may be that of the entry or
+// its feed. If it is the URL of the document, it counts only if there are relative
+// references, and without the name of the document: an entry that goes to another document
+// of the feed stays the same.
 func (e *Entry) contentBytes(document string) ([]byte, error) {
 	c := e.Content
-	if c.Base == "" && e.Base != document {
-		c.Base = e.Base
+	if c.Base = cmp.Or(c.Base, e.Base); c.Base == document {
+		c.Base = string(syntax.AppendResolved(nil, document, []byte(".")))
+		if value := []byte(c.Value); bytes.Equal(value, absolute(value, c.Base)) {
+			c.Base = ""
+		}
 	}
 	return c.Bytes()
 }
@@ -183,6 +193,9 @@ func (e *Entry) contentBytes(document string) ([]byte, error) {
 // withBase returns an element with an xml:base, against which one of its own is resolved.
 func withBase(element []byte, base string) []byte {
 	const attr = ` xml:base="`
+	if len(element) < 2 || element[1] == '!' || element[1] == '?' {
+		return element
+	}
 	name, end := tagEnd(element, 1)
 	from, to := name, name
 	if at := bytes.Index(element[:end], []byte(attr)); at >= 0 {
@@ -464,10 +477,10 @@ func passMarkup(text []byte, i int) (end int, space bool) {
 	}
 	name := text[i+1 : n]
 	if isOneOf(name, "script", "style", "template") && text[end-2] != '/' {
-		if end, fault := new(htmlChecker).raw(text, name, end); fault == "" {
-			return end, true
+		if end = rawEnd(text, name, end); end == 0 {
+			end = len(text)
 		}
-		return len(text), true
+		return end, true
 	}
 	return end, !isPhrase(name)
 }

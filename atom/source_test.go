@@ -1444,6 +1444,16 @@ func TestSourceContent(t *testing.T) {
 			bytes: "\xe5", mime: "application/x;charset=iso-8859-1"},
 		"XML": {entry: inline(`type="application/rdf+xml"`, `<r:RDF xmlns:r="urn:r"/>`), inline: true,
 			bytes: `<r:RDF xmlns:r="urn:r"/>`, mime: "application/rdf+xml"},
+		"HTML with a base": {entry: inline(`type="html" xml:base="/b/c"`, "&lt;a href=d>x"), inline: true,
+			bytes: `<a href="` + www + `b/d">x`, mime: "text/html"},
+		"HTML with relative references": {entry: inline(`type="html"`, "&lt;img src='/a.png'>&lt;a href='#x'>"), inline: true,
+			bytes: `<img src="` + www + `a.png"><a href='#x'>`, mime: "text/html"},
+		"XHTML with relative references": {entry: inline(`type="xhtml"`, `<div xmlns="http://www.w3.org/1999/xhtml"><a href="/d"/></div>`), inline: true,
+			bytes: `<div xml:base="` + www + `" xmlns="http://www.w3.org/1999/xhtml"><a href="/d"/></div>`, mime: "application/xhtml+xml"},
+		"SVG with a base": {entry: inline(`type="image/svg+xml" xml:base="/b/"`, `<svg xmlns="http://www.w3.org/2000/svg"/>`), inline: true,
+			bytes: `<svg xml:base="` + www + `b/" xmlns="http://www.w3.org/2000/svg"/>`, mime: "image/svg+xml"},
+		"SVG with relative references": {entry: inline(`type="image/svg+xml"`, `<svg xmlns="http://www.w3.org/2000/svg"><image href="a.png"/></svg>`), inline: true,
+			bytes: `<svg xml:base="` + www + `" xmlns="http://www.w3.org/2000/svg"><image href="a.png"/></svg>`, mime: "image/svg+xml"},
 		"base64": {entry: inline(`type="application/pdf"`, "\n"+base64.StdEncoding.EncodeToString([]byte("%PDF\x00\xff"))+"\n"), inline: true,
 			bytes: "%PDF\x00\xff", mime: "application/pdf"},
 		"the alternate beside inline": {content: page, entry: inline("", "x") + alternate, href: "page"},
@@ -1484,6 +1494,25 @@ func TestSourceInlineChanges(t *testing.T) {
 		require.True(t, report.InStep())
 		assert.EqualValues(t, min(i, 1), headOf(t, store).Last-1)
 		assert.Equal(t, "a "+text, contentsOf(t, store, feedURL)["urn:a"])
+	}
+}
+
+// TestSourceInlineMoves: an entry with relative references that goes from the feed to an
+// archive document is the same.
+func TestSourceInlineMoves(t *testing.T) {
+	entry := entryOf("a", 1, `<content type="html">&lt;a href="x"></content>`)
+	store := harvest.NewCatalog(memstore.New())
+	for _, docs := range []map[string]string{
+		{"feed": feedOf(entry)},
+		{"feed": feedOf(entryOf("b", 2), linkTo("prev-archive", "archive")), "archive": feedOf(isArchive, entry)},
+	} {
+		h := &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: &sourcetest.Fetcher{Site: siteOf(docs)}}
+		testkit.MakeDue(t, store)
+		report, err := h.Run(t.Context(), &atom.Source{URL: feedURL})
+		require.NoError(t, err)
+		require.True(t, report.InStep())
+		assert.Zero(t, report.Updated)
+		assert.Equal(t, "a "+`<a href="`+www+`x">`, contentsOf(t, store, feedURL)["urn:a"])
 	}
 }
 

@@ -338,19 +338,22 @@ func (c *htmlChecker) markup(text []byte, at int) (end int, fault string) {
 func tagEnd(text []byte, i int) (name, end int) {
 	for name = i; name < len(text) && !syntax.IsSpace(text[name]) && text[name] != '/' && text[name] != '>'; name++ {
 	}
-	var quote byte
+	isValue := false // a value begins here
 	for end = name; end < len(text); end++ {
 		switch c := text[end]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
+		case isValue && (c == '"' || c == '\''):
+			n := bytes.IndexByte(text[end+1:], c)
+			if n < 0 {
+				return name, 0
 			}
-		case (c == '"' || c == '\'') && text[end-1] == '=':
-			quote = c
+			end += n + 1
+			isValue = false
 		case c == '>':
 			return name, end + 1
 		case c == '<':
 			return name, 0
+		case !syntax.IsSpace(c):
+			isValue = c == '='
 		}
 	}
 	return name, 0
@@ -367,10 +370,13 @@ func (c *htmlChecker) start(text []byte, i int) (end int, fault string) {
 	case isOneOf(name, "area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"),
 		text[end-2] == '/' && c.inForeign(text):
 		return end, ""
-	case text[end-2] == '/' && !isUnquotedSlash(text[n:end]):
+	case isClosed(text[n:end]):
 		return 0, "an element that is closed like one of XML"
-	case isOneOf(name, "script", "style", "textarea", "xmp", "iframe", "noembed", "plaintext"):
-		return c.raw(text, name, end)
+	case isRaw(name):
+		if end = rawEnd(text, name, end); end == 0 {
+			return 0, "an element without its end tag"
+		}
+		return end, ""
 	case len(c.open) == maxHTMLDepth:
 		return 0, "elements nested too deep"
 	}
@@ -378,25 +384,22 @@ func (c *htmlChecker) start(text []byte, i int) (end int, fault string) {
 	return end, ""
 }
 
-// isUnquotedSlash reports whether the slash at a tag's end belongs to a value without
-// quotes: <a href=/x/>.
-func isUnquotedSlash(tag []byte) bool {
-	last := bytes.LastIndexAny(tag, " \t\r\n")
-	equals := bytes.IndexByte(tag[last+1:], '=')
-	return equals >= 0 && !bytes.ContainsAny(tag[last+1:], "\"'")
+// isRaw reports whether the content of an element of HTML is not markup.
+func isRaw(name []byte) bool {
+	return isOneOf(name, "script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext")
 }
 
-// raw passes over an element whose content is not markup.
-func (c *htmlChecker) raw(text, name []byte, i int) (end int, fault string) {
+// rawEnd returns where the end tag of an element that is raw ends; 0 if it has none.
+func rawEnd(text, name []byte, i int) int {
 	for {
 		at := bytes.Index(text[i:], []byte("</"))
 		if at < 0 {
-			return 0, "an element without its end tag"
+			return 0
 		}
 		i += at + 2
 		if rest := text[i:]; len(rest) >= len(name) && bytes.EqualFold(rest[:len(name)], name) {
 			if _, end := tagEnd(text, i); end > 0 {
-				return end, ""
+				return end
 			}
 		}
 	}
