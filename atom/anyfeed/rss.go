@@ -332,7 +332,8 @@ func (r *reader) dublinChild(
 	return r.element(elements)
 }
 
-// rssLink reads a link, which some write as one of Atom.
+// rssLink reads a link, which some write as one of Atom. It comes before
+// alternates of atom:link: other readers take no other for the page of an item.
 func (r *reader) rssLink(to *[]websync.Link) error {
 	_, base := r.stated(r.xml)
 	var l websync.Link
@@ -346,7 +347,12 @@ func (r *reader) rssLink(to *[]websync.Link) error {
 	if len(value) > 0 {
 		l = websync.Link{Href: r.resolved(first(base, r.at.base), value)}
 	}
-	return r.addLink(to, l)
+	n := len(*to)
+	if err = r.addLink(to, l); len(*to) > n && isAlternate((*to)[n]) {
+		l = (*to)[n]
+		*to = slices.Insert((*to)[:n], slices.IndexFunc(*to, isAlternate), l)
+	}
+	return err
 }
 
 // addMedia adds the link to a file, or what is new about one that is there.
@@ -424,11 +430,12 @@ func (r *reader) finishItem(e *atom.Entry, seen *rssSeen, lang string) {
 	if lang == "" {
 		e.Lang = first(take(name{dublinCore, "language"}), e.Lang)
 	}
-	isAlternate := func(l websync.Link) bool { return l.Rel == "alternate" }
 	if seen.permalink && syntax.IsHTTP(e.ID) && !slices.ContainsFunc(r.current.Links, isAlternate) {
 		r.current.Links = append(r.current.Links, websync.Link{Rel: "alternate", Href: e.ID})
 	}
 }
+
+func isAlternate(l websync.Link) bool { return l.Rel == "alternate" }
 
 // parsePerson reads a name and an address in the forms "address (name)", "name (address)"
 // and "name <address>", or one of both.

@@ -102,6 +102,8 @@ func TestItem(t *testing.T) {
 		}},
 		{`<category domain="d">B</category>`, func(e *atom.Entry) { e.Categories = []atom.Category{{Term: "B"}} }},
 		{`<link> /b </link>`, links(link("alternate", "https://example.org/b"))},
+		{`<enclosure url="/e"/><atom:link href="/a"/><link>/b</link>`,
+			links(link("enclosure", "https://example.org/e"), link("alternate", "https://example.org/b"), link("alternate", "https://example.org/a"))},
 		{`<link xml:base="/c/">b</link>`, links(link("alternate", "https://example.org/c/b"))},
 		{`<link href="/b" rel="related"/>`, links(link("related", "https://example.org/b"))},
 		{`<link x:href="/x"/><x:link>/x</x:link><x:guid>x</x:guid>`, func(*atom.Entry) {}},
