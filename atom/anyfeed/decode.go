@@ -46,7 +46,7 @@ func (p *parser) utf8(head []byte) (*pages, error) {
 	if bytes.HasPrefix(head, byteOrderMark) {
 		p.doc.Discard(len(byteOrderMark))
 	}
-	text, err := p.read(new(pages), p.doc, decoder)
+	text, err := p.read(p.doc, decoder)
 	if err != nil {
 		return nil, err
 	}
@@ -64,20 +64,19 @@ func (p *parser) utf8(head []byte) (*pages, error) {
 		p.find(ruleBytes, "", label, "an encoding that is not known; read as UTF-8")
 	case !text.isUTF8():
 		p.find(ruleBytes, "", "", "neither UTF-8 nor an encoding that is stated; read as Windows-1252")
-		text.next = new(pages)
-		if text, err = p.read(text.next, text.moved(), charmap.Windows1252); err != nil {
+		if text, err = p.read(text.moved(), charmap.Windows1252); err != nil {
 			return nil, err
 		}
 	}
 	return text, nil
 }
 
-// read reads all of r into text with a decoder, if there is one, up to the limit on the
-// document.
-func (p *parser) read(text *pages, r io.Reader, decoder encoding.Encoding) (*pages, error) {
+// read reads all of r with a decoder, if there is one, up to the limit on the document.
+func (p *parser) read(r io.Reader, decoder encoding.Encoding) (*pages, error) {
 	if decoder != nil {
 		r = decoder.NewDecoder().Reader(r)
 	}
+	text := new(pages)
 	n, err := io.Copy(text, io.LimitReader(r, min(p.max, math.MaxInt64-1)+1))
 	switch {
 	case err != nil:
@@ -85,7 +84,6 @@ func (p *parser) read(text *pages, r io.Reader, decoder encoding.Encoding) (*pag
 	case n > p.max:
 		return nil, fmt.Errorf("more than %d bytes: %w", p.max, websync.ErrLimit)
 	}
-	text.spare = nil
 	return text, nil
 }
 
@@ -118,8 +116,7 @@ func prologue(data []byte) (start, end int, label string) {
 // clean returns the text with U+FFFD for what is no character.
 func (p *parser) clean(text *pages) (*pages, error) {
 	c := new(cleaner)
-	text.next = new(pages)
-	text, err := p.read(text.next, transform.NewReader(text.moved(), c), nil)
+	text, err := p.read(transform.NewReader(text.moved(), c), nil)
 	if err != nil {
 		return nil, p.fail("", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -12,11 +13,12 @@ const pageSize = 64 << 10
 // pages are the text of a document in pieces of pageSize; the last one may be shorter.
 // One after the other can be dropped while what is made of them grows.
 type pages struct {
-	all   [][]byte
-	size  int
-	next  *pages   // what is made of this text and takes the pages that it drops, if any
-	spare [][]byte // those that were taken and have no text yet
+	all  [][]byte
+	size int
 }
+
+// unused are pages that were dropped. What is made of a text takes those of the text.
+var unused = sync.Pool{New: func() any { return new([pageSize]byte) }}
 
 // A span is a part of a document.
 type span struct{ from, to int }
@@ -24,11 +26,7 @@ type span struct{ from, to int }
 // last returns the page that has room.
 func (p *pages) last() *[]byte {
 	if p.size == len(p.all)*pageSize {
-		if n := len(p.spare); n > 0 {
-			p.all, p.spare = append(p.all, p.spare[n-1]), p.spare[:n-1]
-		} else {
-			p.all = append(p.all, make([]byte, 0, pageSize))
-		}
+		p.all = append(p.all, unused.Get().(*[pageSize]byte)[:0])
 	}
 	return &p.all[len(p.all)-1]
 }
@@ -161,21 +159,22 @@ func (r *pageReader) Read(b []byte) (n int, err error) {
 // drop drops the pages that end before a position.
 func (p *pages) drop(to int) {
 	for i := to/pageSize - 1; i >= 0 && p.all[i] != nil; i-- {
-		if p.next != nil {
-			p.next.spare = append(p.next.spare, p.all[i][:0])
-		}
+		unused.Put((*[pageSize]byte)(p.all[i][:pageSize]))
 		p.all[i] = nil
 	}
 }
+
+// dropAll drops all pages.
+func (p *pages) dropAll() { p.drop(len(p.all) * pageSize) }
 
 // take returns all of the text, and drops the pages.
 func (p *pages) take() string {
 	var b strings.Builder
 	b.Grow(p.size)
-	for i, page := range p.all {
+	for _, page := range p.all {
 		b.Write(page)
-		p.all[i] = nil
 	}
+	p.dropAll()
 	return b.String()
 }
 

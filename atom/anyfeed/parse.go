@@ -300,6 +300,7 @@ func (p *parser) xml(text *pages) error {
 			err = p.damaged(text)
 		}
 	}
+	text.dropAll()
 	var syntax *xmlscan.SyntaxError
 	if errors.As(err, &syntax) {
 		err = p.doc.Fail(syntax.Line, syntax.Column, "", errors.New(syntax.Msg))

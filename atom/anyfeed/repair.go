@@ -46,7 +46,6 @@ func (p *parser) rootOf(text *pages) string {
 // because gofeed takes all of an element for escaped once if there is one in it.
 func (p *parser) repair(text *pages, isAtom bool) (*pages, error) {
 	r := &repairer{decoder: newDecoder(p, text), isAtom: isAtom}
-	text.next = &r.to
 	for {
 		from := r.offset()
 		r.begin()
@@ -59,7 +58,6 @@ func (p *parser) repair(text *pages, isAtom bool) (*pages, error) {
 		}
 		if r.started && len(r.open) == 0 {
 			r.copy(span{r.offset(), text.size})
-			r.to.spare = nil
 			p.cost = int64(r.to.size)
 			return &r.to, p.afford(0)
 		}
