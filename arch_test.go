@@ -25,7 +25,7 @@ const module = "github.com/websync-go/websync"
 // name that ends in /... stands for all below it.
 var mayImport = map[string][]string{
 	".":                          {},
-	"internal/xmlscan":           {},
+	"internal/xmlscan":           {"internal/syntax"},
 	"internal/document":          {".", "internal/xmlscan", "internal/syntax", "internal/rule"},
 	"internal/testing/endtoend":  {},
 	"internal/testing/instep":    {},
