@@ -156,7 +156,8 @@
 // # Rules
 //
 // Every finding of Parse names one of the rules that [Rules] returns. [ValidateJSON]
-// reports how a document departs from JSON Feed, by [JSONRules].
+// reports how a document departs from JSON Feed, by [JSONRules], and [ValidateRSS] from RSS
+// and its extensions, by [RSSRules].
 //
-// Not supported: CDF, feeds inside HTML pages, validation of RSS, and writing.
+// Not supported: CDF, feeds inside HTML pages, and writing.
 package anyfeed

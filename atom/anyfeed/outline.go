@@ -24,6 +24,14 @@ const (
 	rss09Namespace   = "http://channel.netscape.com/rdf/simple/0.9/"
 	rss09MyNamespace = "http://my.netscape.com/rdf/simple/0.9/"
 	xmlNamespace     = "http://www.w3.org/XML/1998/namespace"
+
+	dublinCoreNamespace  = "http://purl.org/dc/elements/1.1/"
+	dublinTermsNamespace = "http://purl.org/dc/terms/"
+	contentNamespace     = "http://purl.org/rss/1.0/modules/content/"
+	mediaNamespace       = "http://search.yahoo.com/mrss/"
+	itunesNamespace      = "http://www.itunes.com/dtds/podcast-1.0.dtd"
+	slashNamespace       = "http://purl.org/rss/1.0/modules/slash/"
+	syndicationNamespace = "http://purl.org/rss/1.0/modules/syndication/"
 )
 
 var (

@@ -437,32 +437,42 @@ const (
 	media
 	itunes
 	xhtml
+	slash
+	syndication
 )
 
 // vocabulary returns what a namespace stands for. A prefix that is not declared stands
 // for itself.
 func (r *reader) vocabulary(space string) vocabulary {
-	switch {
-	case space == r.root.Space, slices.Contains(r.spaces, space):
+	if space == r.root.Space || slices.Contains(r.spaces, space) {
 		return own
 	}
+	return vocabularyOf(space)
+}
+
+// vocabularyOf returns what a namespace stands for that is not one of the format.
+func vocabularyOf(space string) vocabulary {
 	switch space {
-	case "http://purl.org/dc/elements/1.1/", "http://purl.org/dc/elements/1.0/", "dc":
+	case dublinCoreNamespace, "http://purl.org/dc/elements/1.0/", "dc":
 		return dublinCore
-	case "http://purl.org/dc/terms/", "dcterms":
+	case dublinTermsNamespace, "dcterms":
 		return dublinTerms
-	case "http://purl.org/rss/1.0/modules/content/", "content":
+	case contentNamespace, "content":
 		return contentModule
 	case atom.Namespace, atom03Namespace, "atom":
 		return atomElements
 	case atom.HistoryNamespace:
 		return history
-	case "http://search.yahoo.com/mrss/", "http://search.yahoo.com/mrss", "media":
+	case mediaNamespace, "http://search.yahoo.com/mrss", "media":
 		return media
-	case "http://www.itunes.com/dtds/podcast-1.0.dtd", "http://www.itunes.com/DTDs/Podcast-1.0.dtd", "itunes":
+	case itunesNamespace, "http://www.itunes.com/DTDs/Podcast-1.0.dtd", "itunes":
 		return itunes
 	case xhtmlNamespace:
 		return xhtml
+	case slashNamespace:
+		return slash
+	case syndicationNamespace:
+		return syndication
 	}
 	return foreign
 }

@@ -5,14 +5,13 @@ import (
 	"io"
 
 	"github.com/websync-go/websync/atom"
-	"github.com/websync-go/websync/atom/anyfeed"
 	"github.com/websync-go/websync/atompmh"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/rinfo"
 )
 
-// validateFeed checks a document of Atom, or a JSON Feed. If it is an archived feed at a URL, it checks the
-// whole chain of its documents.
+// validateFeed checks a document of Atom, an RSS feed or a JSON Feed. If it is an archived
+// feed of Atom at a URL, it checks the whole chain of its documents.
 func (p *checkCommand) validateFeed(ctx context.Context, in *input) (fileReport, error) {
 	src, err := in.start()
 	if err != nil {
@@ -20,8 +19,8 @@ func (p *checkCommand) validateFeed(ctx context.Context, in *input) (fileReport,
 	}
 	validate := atom.Validate
 	switch {
-	case in.json:
-		validate = anyfeed.ValidateJSON
+	case in.validate != nil:
+		validate = in.validate
 	case p.spec == "atompmh":
 		validate = atompmh.Validate
 	case p.spec == "rinfo":

@@ -28,7 +28,8 @@ type input struct {
 	aliases []string
 	kind    sitemap.Kind // 0 if not a sitemap
 	feed    bool         // to be checked as a feed
-	json    bool         // which is a JSON Feed
+	// checks a feed that is not Atom
+	validate func(io.Reader, atom.ValidateOptions) (atom.Summary, error)
 	// to be checked as a document of ResourceSync
 	resourceSync bool
 	data         io.ReadSeeker
@@ -133,8 +134,8 @@ func (in *input) start() (io.Reader, error) {
 
 // look detects the kind of the input.
 func (in *input) look(spec string) error {
-	if slices.Contains([]string{"atom", "atompmh", "rinfo", "jsonfeed"}, spec) {
-		in.feed, in.json = true, spec == "jsonfeed"
+	if in.validate = otherFeeds[spec]; in.validate != nil || slices.Contains([]string{"atom", "atompmh", "rinfo"}, spec) {
+		in.feed = true
 		return nil
 	}
 	src, err := in.start()
@@ -146,17 +147,27 @@ func (in *input) look(spec string) error {
 	in.kind = r.Kind()
 	in.resourceSync = spec == "resourcesync" || spec == "auto" && isResourceSync(r)
 	if (spec == "auto" || spec == "eli") && errors.Is(err, websync.ErrNotDocument) {
-		in.json = in.isJSONFeed()
-		in.feed = in.json || in.isAtom()
+		for _, validate := range otherFeeds {
+			if in.isFor(validate) {
+				in.validate = validate
+			}
+		}
+		in.feed = in.validate != nil || in.isAtom()
 	}
 	return nil // Validate reports what is wrong with it
 }
 
-// isJSONFeed reports whether the input is a JSON Feed.
-func (in *input) isJSONFeed() bool {
+// otherFeeds check the documents of a spec. No document is for two of them.
+var otherFeeds = map[string]func(io.Reader, atom.ValidateOptions) (atom.Summary, error){
+	"jsonfeed": anyfeed.ValidateJSON,
+	"rss":      anyfeed.ValidateRSS,
+}
+
+// isFor reports whether the input is a document that validate checks.
+func (in *input) isFor(validate func(io.Reader, atom.ValidateOptions) (atom.Summary, error)) bool {
 	src, err := in.start()
 	if err == nil {
-		_, err = anyfeed.ValidateJSON(src, atom.ValidateOptions{})
+		_, err = validate(src, atom.ValidateOptions{})
 	}
 	return !errors.Is(err, websync.ErrNotDocument)
 }

@@ -47,6 +47,7 @@ func allRules() []packageRules {
 		{"resourcesync", "resourcesync", resourcesync.Rules()},
 		{"rinfo", "rinfo", rinfo.Rules()},
 		{"jsonfeed", "atom/anyfeed", anyfeed.JSONRules()},
+		{"rss", "atom/anyfeed", anyfeed.RSSRules()},
 		{"harvest", "harvest", harvest.Rules()},
 		{"harvest", "harvest/dirsource", dirsource.Rules()},
 		{"harvest", "internal/publishing", publishing.Rules()},
