@@ -193,12 +193,16 @@ func TestValidateJSONErrors(t *testing.T) {
 	assert.ErrorIs(t, err, errors.ErrUnsupported)
 }
 
-func TestValidateJSONGzip(t *testing.T) {
+func gzipped(t *testing.T, doc string) string {
 	var b strings.Builder
 	z := gzip.NewWriter(&b)
-	z.Write([]byte(validJSON))
+	z.Write([]byte(doc))
 	require.NoError(t, z.Close())
-	found, _, sum, err := validateJSON(t, b.String()+"more", atom.ValidateOptions{})
+	return b.String()
+}
+
+func TestValidateJSONGzip(t *testing.T) {
+	found, _, sum, err := validateJSON(t, gzipped(t, validJSON)+"more", atom.ValidateOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, []string{"gzip"}, found)
 	assert.Equal(t, 2, sum.Entries)

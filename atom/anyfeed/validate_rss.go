@@ -175,13 +175,13 @@ func RSSRules() []websync.Rule { return rssRules.All() }
 // no times of items, no ID, and no links but Self and Next. The error is one of src, or
 // that the document is not RSS, is cut short, damaged or too long, which is reported, too.
 //
-// It needs memory for one item, and about 64 bytes for each of the first million
+// It needs memory for one item, of which it checks the first 8 MiB of each text, and about 64 bytes for each of the first million
 // identifiers of items to find duplicates.
 func ValidateRSS(src io.Reader, o atom.ValidateOptions) (atom.Summary, error) {
 	if o.URL == "" && syntax.Scheme(o.Document) > 1 {
 		o.URL = o.Document
 	}
-	v := &rssValidator{o: o, seed: maphash.MakeSeed(), ids: map[uint64]rssID{}, prefixes: map[string]string{},
+	v := &rssValidator{o: o, seed: maphash.MakeSeed(), ids: map[uint64]rssID{}, prefixes: map[string]string{xmlNamespace: "xml:"},
 		old: map[string]bool{}}
 	v.reports = document.Reports{Format: "rss", Document: o.Document, Lenient: o.Lenient, To: v.count}
 	v.doc = document.Document{
@@ -210,7 +210,6 @@ type rssValidator struct {
 	s        *rssScope         // the element that is checked
 	attr     string            // its attribute that is checked, with a colon
 	prefixes map[string]string // of the namespaces that RSS or an extension has
-	inValue  bool              // the text of an element is being read
 
 	isRDF   bool
 	version string          // of RSS before 1.0, or 2.0
@@ -247,8 +246,13 @@ type rssID struct {
 	item           bool     // the element is an item
 }
 
+func whereStated(id *rssID) *position { return &id.stated }
+
+func whereListed(id *rssID) *position { return &id.listed }
+
 const (
 	maxIDs    = 1 << 20
+	maxText   = 8 << 20
 	maxSpaces = 100 // namespaces that are almost known count, too
 )
 
@@ -292,7 +296,6 @@ func (v *rssValidator) read(src io.Reader) (err error) {
 		return v.doc.Fail(at.line, at.column, root.Local, v.doc.Not(document.WhatRoot(root)))
 	}
 	v.xml.CheckPrologue()
-	v.xml.Stop = func(xmlscan.Name) bool { return v.inValue }
 	v.s = &rssScope{rssElement: new(rssElement), stated: map[string]rssValue{}}
 	if root.Space != "" && !v.isRDF {
 		v.findAt(ruleRSSNamespace, at, root.Local, root.Space, "the elements of RSS have no namespace")
@@ -330,20 +333,19 @@ func (v *rssValidator) element(name string) (err error) {
 		v.find(ruleRSSTwice, "", fmt.Sprintf("%s has another one in line %d", parent.name, first.line))
 	}
 	for _, a := range v.xml.Attrs() {
-		v.attribute(v.attributeKey(a.Name), string(xmlscan.Trim(a.Value)))
+		key := a.Name.Local
+		if a.Name.Space != "" {
+			key = v.prefix(a.Name.Space) + key
+		}
+		v.attribute(key, string(xmlscan.Trim(a.Value)))
 	}
-	text, whole := "", true
-	if s.children != nil {
-		err = v.inside()
-	} else {
-		text, whole, err = v.value()
-	}
+	text, err := v.inside()
 	if err != nil {
 		return err
 	}
 	v.lacks(s.rule, s.needs...)
-	isSet := text != "" || !whole || s.attrs != nil || s.children != nil
-	if s.check != nil && whole && (isSet || !slices.Contains(parent.needs, name)) {
+	isSet := text != "" || s.attrs != nil || s.children != nil
+	if s.check != nil && (isSet || !slices.Contains(parent.needs, name)) {
 		s.check(v, text)
 	}
 	if most, limited := longest[v.version+parent.key+"/"+name]; limited && utf8.RuneCountInString(text) > most {
@@ -359,50 +361,40 @@ func (v *rssValidator) element(name string) (err error) {
 	return nil
 }
 
-// inside checks the children of an element.
-func (v *rssValidator) inside() error {
-	s := v.s
+// inside checks the children of an element, up to its end, and returns its text if it has
+// none.
+func (v *rssValidator) inside() (string, error) {
+	s, text := v.s, []byte(nil)
 	for {
-		kind, err := v.xml.NextTagAndText(func(line, column int, text []byte) {
-			v.findAt(ruleRSSBetween, position{line, column}, s.name, string(text), "text between the elements")
+		kind, err := v.xml.NextTagAndText(func(line, column int, piece []byte) {
+			if s.children == nil {
+				text = append(text, piece[:min(len(piece), maxText-len(text))]...)
+			} else {
+				v.findAt(ruleRSSBetween, position{line, column}, s.name, string(piece), "text between the elements")
+			}
 		})
 		if err != nil {
-			return v.xml.Fail(err)
+			return "", v.xml.Fail(err)
 		}
 		if kind == xmlscan.End {
-			return nil
+			return string(text), nil
 		}
 		name := v.xml.Name()
 		key := v.prefix(name.Space) + name.Local
-		if _, known := s.children[key]; known {
+		switch _, known := s.children[key]; {
+		case known:
 			err = v.element(key)
-		} else {
+		case s.children == nil:
+			v.findAt(ruleRSSInside, v.at(), s.name, v.xml.RawName(), "an element inside a value")
+			err = v.skip()
+		default:
 			v.unknown(ruleRSSUnknown, key, key, v.at())
 			err = v.skip()
 		}
 		if err != nil {
-			return err
+			return "", err
 		}
 	}
-}
-
-// value reads the text of an element that has no children. It is not whole if there is an
-// element inside.
-func (v *rssValidator) value() (text string, whole bool, err error) {
-	v.inValue = true
-	value, err := v.xml.ElementText()
-	v.inValue = false
-	switch {
-	case err == xmlscan.ErrStopped:
-		v.findAt(ruleRSSInside, v.at(), v.s.name, v.xml.RawName(), "an element inside a value")
-		if err = v.skip(); err == nil {
-			err = v.skip()
-		}
-		return "", false, err
-	case err != nil:
-		err = v.xml.Fail(err)
-	}
-	return string(xmlscan.Trim(value)), true, err
 }
 
 func (v *rssValidator) skip() error {
@@ -424,20 +416,6 @@ func (v *rssValidator) unknown(rule websync.Rule, key, name string, at position)
 	}
 }
 
-// attributeKey returns the name of an attribute as rssElement has it; "" for one that is
-// not checked.
-func (v *rssValidator) attributeKey(name xmlscan.Name) string {
-	switch {
-	case name.Space == "":
-		return name.Local
-	case name.Space == rdfNamespace:
-		return "rdf:" + name.Local
-	case name.Space == xmlNamespace && name.Local == "lang":
-		return "xml:lang"
-	}
-	return ""
-}
-
 // attribute checks an attribute.
 func (v *rssValidator) attribute(key, value string) {
 	check, known := v.s.attrs[key]
@@ -445,12 +423,8 @@ func (v *rssValidator) attribute(key, value string) {
 	case known:
 	case key == "xml:lang" && value != "":
 		check = rssLanguage
-	case key != "" && !strings.Contains(key, ":"):
-		if prefix, _, isExtension := strings.Cut(v.s.name, ":"); isExtension {
-			v.unknown(ruleRSSAttribute, prefix+":"+key, v.s.name, v.s.position)
-		} else {
-			v.unknown(ruleRSSAttribute, key, v.s.name, v.s.position)
-		}
+	case !strings.Contains(key, ":"):
+		v.unknown(ruleRSSAttribute, v.s.name[:strings.IndexByte(v.s.name, ':')+1]+key, v.s.name, v.s.position)
 		return
 	}
 	isSet := value != ""
@@ -521,32 +495,17 @@ func nearVocabulary(space string) vocabulary {
 	return max(vocabularyOf(near), vocabularyOf(near+"/"))
 }
 
-// identify records that the element that is checked has an identifier, and returns where
-// another one has it.
-func (v *rssValidator) identify(id string, isItem bool) (first position) {
+// identify records a place of an identifier, and returns the earlier one.
+func (v *rssValidator) identify(id string, place func(*rssID) *position) (first position) {
 	key := maphash.String(v.seed, id)
 	known, held := v.ids[key]
-	switch {
-	case known.stated != position{}:
-		return known.stated
-	case held || len(v.ids) < maxIDs:
-		known.stated, known.item = v.s.position, isItem
+	first = *place(&known)
+	if first == (position{}) && (held || len(v.ids) < maxIDs) {
+		*place(&known) = v.s.position
+		known.item = known.item || v.s.name == "item" || v.s.name == "guid"
 		v.ids[key] = known
 	}
-	return position{}
-}
-
-// list records that the channel of RSS 1.0 lists an item.
-func (v *rssValidator) list(id string) {
-	key := maphash.String(v.seed, id)
-	known, held := v.ids[key]
-	switch {
-	case known.listed != position{}:
-		v.find(ruleRDFItems, id, fmt.Sprintf("listed in line %d, too", known.listed.line))
-	case held || len(v.ids) < maxIDs:
-		known.listed = v.s.position
-		v.ids[key] = known
-	}
+	return first
 }
 
 // checkItems compares the items that the channel of RSS 1.0 lists with those that there

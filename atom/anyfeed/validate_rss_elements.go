@@ -183,7 +183,7 @@ func rssGuid(v *rssValidator, value string) {
 	if fault := syntax.IRIFault(value); fault != "" && v.s.stated["@isPermaLink"].text != "false" {
 		v.find(ruleRSSGuid, value, fault+`, and no isPermaLink="false"`)
 	}
-	if first := v.identify(value, true); first != (position{}) {
+	if first := v.identify(value, whereStated); first != (position{}) {
 		v.find(ruleRSSGuidTwice, value, fmt.Sprintf("the guid in line %d is the same", first.line))
 	}
 }
@@ -286,7 +286,7 @@ func rdfAbout(v *rssValidator, value string) {
 	if fault := syntax.IRIFault(value); fault != "" {
 		v.find(ruleRDFAbout, value, fault)
 	}
-	if first := v.identify(value, v.s.name == "item"); first != (position{}) {
+	if first := v.identify(value, whereStated); first != (position{}) {
 		v.find(ruleRDFTwice, value, fmt.Sprintf("the rdf:about in line %d is the same", first.line))
 	}
 }
@@ -298,7 +298,9 @@ func rdfListed(v *rssValidator, _ string) {
 		v.find(ruleRDFItems, "", "no rdf:resource")
 		return
 	}
-	v.list(resource)
+	if first := v.identify(resource, whereListed); first != (position{}) {
+		v.find(ruleRDFItems, resource, fmt.Sprintf("listed in line %d, too", first.line))
+	}
 }
 
 // rdfRoot compares the channel of RSS 1.0 with the elements beside it.

@@ -117,7 +117,8 @@ func TestExitCodes(t *testing.T) {
 		"cut short, lenient":    {args: []string{"-lenient", "cut.xml"}, code: 2, stdout: "cut.xml: urlset, entries 1, errors 1, warnings 0", stderr: "document ends too early"},
 		"bad gzip":              {args: []string{"bad.gz"}, code: 2, stdout: "bad.gz: unknown, entries 0, errors 1, warnings 0", stderr: "check: bad.gz: sitemap:"},
 		"empty":                 {args: []string{"empty"}, code: 2, stdout: "empty: unknown, entries 0, errors 1, warnings 0", stderr: "an empty document, not a sitemap"},
-		"RSS":                   {args: []string{"rss.xml"}, code: 2, stdout: "rss.xml: unknown, entries 0, errors 1, warnings 0", stderr: "an RSS feed, not a sitemap"},
+		"RSS":                   {args: []string{"rss.xml"}, code: 1, stdout: "rss.xml: feed, entries 0, errors 1, warnings 0"},
+		"RSS, named a sitemap":  {args: []string{"-spec", "sitemap", "rss.xml"}, code: 2, stdout: "rss.xml: unknown, entries 0, errors 1, warnings 0", stderr: "an RSS feed, not a sitemap"},
 		"HTML":                  {args: []string{"login.html"}, code: 2, stdout: "login.html: unknown, entries 0, errors 1, warnings 0", stderr: "an HTML page, not a sitemap"},
 		"text that lists none":  {args: []string{"text"}, code: 2, stdout: "text: unknown, entries 0, errors 1, warnings 0", stderr: "not a sitemap"},
 		"Atom":                  {args: []string{"feed.atom"}, code: 0, stdout: "feed.atom: feed, entries 0, errors 0, warnings 0"},
@@ -169,14 +170,14 @@ warning.xml: warning: no entries (sitemap-empty, sitemaps.org, XML tag definitio
 warning.xml: urlset, entries 0, errors 0, warnings 1
 `, got.stdout)
 
-	got = check(t, "<rss/>", "-json", "bad.xml", "warning.xml", "-")
+	got = check(t, "<opml/>", "-json", "bad.xml", "warning.xml", "-")
 	assert.Equal(t, 2, got.code)
 	assert.Equal(t, `{"file":"bad.xml","rule":"sitemap-priority","section":"sitemaps.org, XML tag definitions","severity":"error","line":2,"column":41,"element":"priority","value":"2","message":"not a number from 0.0 to 1.0"}
 {"file":"bad.xml","kind":"urlset","entries":1,"errors":1,"warnings":0}
 {"file":"warning.xml","rule":"sitemap-empty","section":"sitemaps.org, XML tag definitions","severity":"warning","line":0,"column":0,"element":"","message":"no entries"}
 {"file":"warning.xml","kind":"urlset","entries":0,"errors":0,"warnings":1}
-{"file":"-","rule":"sitemap-document","section":"sitemaps.org, XML tag definitions","severity":"error","line":1,"column":1,"element":"rss","message":"an RSS feed, not a sitemap"}
-{"file":"-","kind":"unknown","entries":0,"errors":1,"warnings":0,"error":"sitemap: line 1, column 1: rss: an RSS feed, not a sitemap"}
+{"file":"-","rule":"sitemap-document","section":"sitemaps.org, XML tag definitions","severity":"error","line":1,"column":1,"element":"opml","message":"an XML document with the root element \"opml\", not a sitemap"}
+{"file":"-","kind":"unknown","entries":0,"errors":1,"warnings":0,"error":"sitemap: line 1, column 1: opml: an XML document with the root element \"opml\", not a sitemap"}
 `, got.stdout)
 	for line := range strings.Lines(got.stdout) {
 		assert.True(t, json.Valid([]byte(line)))
@@ -206,6 +207,36 @@ func TestCheckJSONFeed(t *testing.T) {
 	got := check(t, "", "-spec", "jsonfeed", "feed.atom")
 	assert.Equal(t, exitFailed, got.code)
 	assert.Contains(t, got.stdout, "not a JSON Feed (jsonfeed-document, JSON Feed 1.1, Top-level)")
+}
+
+// TestCheckRSS: RSS is recognised by its root element, and other documents are none by its
+// rules.
+func TestCheckRSS(t *testing.T) {
+	const rss = `<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel>
+<title>T</title><link>https://example.org/</link><description>D</description>
+<atom:link rel="self" href="https://example.org/f" type="application/rss+xml"/><atom:link rel="prev-archive" href="https://example.org/p"/>
+<item><title>One</title><guid>1</guid></item></channel></rss>`
+	const rdf = `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">`
+	writeFiles(t, map[string]string{"feed.rss": rss, "feed.rss.gz": zipped(rss), "feed.atom": feed,
+		"feed.rdf": rdf + `<channel xmlns="http://purl.org/rss/1.0/"/></rdf:RDF>`, "other.rdf": rdf + `</rdf:RDF>`})
+	for _, name := range []string{"feed.rss", "feed.rss.gz"} {
+		for _, spec := range []string{"auto", "rss"} {
+			got := check(t, "", "-spec", spec, name)
+			assert.Equal(t, exitLeft, got.code)
+			assert.Equal(t, name+`:4:25: error: not an absolute IRI, and no isPermaLink="false": "1" (rss-guid, RSS 2.0, guid)
+`+name+`: feed, entries 1, errors 1, warnings 0
+`, got.stdout)
+		}
+	}
+	got := check(t, "", "feed.rdf")
+	assert.Equal(t, exitLeft, got.code)
+	assert.Contains(t, got.stdout, "feed.rdf:1:66: error: no rdf:about (rss-rdf-child, RSS 1.0 §5)")
+	for _, name := range []string{"feed.atom", "other.rdf"} {
+		got := check(t, "", "-spec", "rss", name)
+		assert.Equal(t, exitFailed, got.code)
+		assert.Contains(t, got.stdout, "not an RSS feed (rss-document, RSS 2.0, What is RSS?)")
+	}
+	assert.Contains(t, check(t, "", "other.rdf").stdout, "not a sitemap")
 }
 
 // TestBrokenOutput checks the exit code if standard output cannot be written.
