@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
@@ -57,12 +56,13 @@ var rssDocumentRules = [...]websync.Rule{
 
 // Elements and their values.
 var (
-	ruleRSSVersion   = rssRules.Error("version", "RSS 2.0, What is RSS?", "rss without a version, or with an unknown one")
-	ruleRSSRoot      = rssRules.Error("root", "RSS 2.0, What is RSS?", "a root element without a channel")
-	ruleRSSChannel   = rssRules.Error("channel-child", sectionChannel, "a channel without title, link or description")
-	ruleRSSItem      = rssRules.Error("item-child", sectionItem, "an item without title and description")
-	ruleRSSTwice     = rssRules.Error("element-twice", sectionItem, "a second one of an element that may be there once")
-	ruleRSSUnknown   = rssRules.Error("unknown-element", sectionExtending, "an element without a namespace that its parent does not have")
+	ruleRSSVersion = rssRules.Error("version", "RSS 2.0, What is RSS?", "rss without a version, or with an unknown one")
+	ruleRSSRoot    = rssRules.Error("root", "RSS 2.0, What is RSS?", "a root element without a channel")
+	ruleRSSChannel = rssRules.Error("channel-child", sectionChannel, "a channel without title, link or description")
+	ruleRSSItem    = rssRules.Error("item-child", sectionItem, "an item without title and description")
+	ruleRSSTwice   = rssRules.Error("element-twice", sectionItem, "a second one of an element that may be there once")
+	ruleRSSUnknown = rssRules.Error("unknown-element", sectionExtending,
+		"an element without a namespace that its parent does not have")
 	ruleRSSAttribute = rssRules.Error("unknown-attribute", sectionExtending, "an attribute that its element does not have")
 	ruleRSSBetween   = rssRules.Error("text-between", sectionExtending, "text between the elements")
 	ruleRSSInside    = rssRules.Error("value-element", sectionCharacter, "an element inside a value")
@@ -94,12 +94,13 @@ var (
 	ruleRSSSkipDays  = rssRules.Error("skip-days", "RSS 2.0, skipDays",
 		"a day that is not the English name of one, or that is there twice")
 	ruleRSSSelf     = rssRules.Warning("self", sectionSelf, "a feed without a link to itself, or with another than its own")
-	ruleRSSSelfType = rssRules.Warning("self-type", sectionSelf, "a link to the feed itself whose type is not application/rss+xml")
-	ruleRSSLink     = rssRules.Error("atom-link", "RFC 4287 §4.2.7",
+	ruleRSSSelfType = rssRules.Warning("self-type", sectionSelf,
+		"a link to the feed itself whose type is not application/rss+xml")
+	ruleRSSLink = rssRules.Error("atom-link", "RFC 4287 §4.2.7",
 		"a link of Atom without href, or an attribute of it that is not of its form")
 	ruleRSSHistory = rssRules.Error("history", "RFC 5005 §2, §4", "fh:complete or fh:archive that is not empty")
 	ruleRSSOld     = rssRules.Error("version-091", "RSS 0.91",
-		"a channel of RSS 0.91 without a language, or an item of it without title or link")
+		"an item of RSS 0.90 or 0.91 without title or link, or 0.91 without a language or with a text that is too long")
 )
 
 // Items.
@@ -130,13 +131,15 @@ var (
 		"an image or textinput of the channel that is not the one of the document")
 	ruleRDFLink   = rssRules.Info("rdf-link", "RSS 1.0 §5.5", "an item whose link is not its rdf:about")
 	ruleRDFLength = rssRules.Info("rdf-length", sectionRDF, "a text that is longer than is suggested, or more than 15 items")
-	ruleRDFModule = rssRules.Error("syndication", "RSS 1.0 Syndication", "an element of the module with another value than it may have")
+	ruleRDFModule = rssRules.Error("syndication", "RSS 1.0 Syndication",
+		"an element of the module with another value than it may have")
 	ruleRSSDublin = rssRules.Error("dublin-core", "Dublin Core 1.1, date; DCMI Terms", "a date that is not a W3C date")
 )
 
 // Media RSS.
 var (
-	ruleMediaContent  = rssRules.Error("media-content", "Media RSS 1.5.1, media:content", "content with neither url nor media:player")
+	ruleMediaContent = rssRules.Error("media-content", "Media RSS 1.5.1, media:content",
+		"content with neither url nor media:player")
 	ruleMediaRequired = rssRules.Error("media-required", sectionMedia, "an element without an attribute that it must have")
 	ruleMediaValue    = rssRules.Error("media-value", sectionMedia, "an attribute or a text that is not of its form")
 	ruleMediaDefault  = rssRules.Error("media-default", "Media RSS 1.5.1, media:content", "a second default of one group")
@@ -147,19 +150,22 @@ var (
 
 // Podcasts.
 var (
-	rulePodcastMissing  = rssRules.Error("itunes-missing", sectionPodcast, "a podcast without something that it must have")
-	rulePodcastAdvised  = rssRules.Warning("itunes-recommended", sectionPodcast, "a podcast without something that it should have")
+	rulePodcastMissing = rssRules.Error("itunes-missing", sectionPodcast, "a podcast without something that it must have")
+	rulePodcastAdvised = rssRules.Warning("itunes-recommended", sectionPodcast,
+		"a podcast without something that it should have")
 	rulePodcastExplicit = rssRules.Error("itunes-explicit", sectionPodcast, "itunes:explicit that is neither true nor false")
 	rulePodcastCategory = rssRules.Error("itunes-category", "Apple Podcasts, categories",
 		"a category or a subcategory that is not one of the list")
 	rulePodcastDuration = rssRules.Error("itunes-duration", sectionPodcast,
 		"itunes:duration that is neither a number of seconds nor a time such as 1:02:03")
 	rulePodcastNumber = rssRules.Error("itunes-number", sectionPodcast, "an episode or a season that is not a number from 1")
-	rulePodcastType   = rssRules.Error("itunes-type", sectionPodcast, "itunes:type or itunes:episodeType with another value than it may have")
-	rulePodcastFlag   = rssRules.Warning("itunes-flag", sectionPodcast, "itunes:block or itunes:complete that is not Yes, which has no effect")
-	rulePodcastMail   = rssRules.Error("itunes-email", sectionPodcast, "an owner without an e-mail address")
-	rulePodcastOld    = rssRules.Info("itunes-old", sectionPodcast, "an element or a value that is no longer described")
-	rulePodcastElse   = rssRules.Warning("itunes-unknown", sectionPodcast,
+	rulePodcastType   = rssRules.Error("itunes-type", sectionPodcast,
+		"itunes:type or itunes:episodeType with another value than it may have")
+	rulePodcastFlag = rssRules.Warning("itunes-flag", sectionPodcast,
+		"itunes:block or itunes:complete that is not Yes, which has no effect")
+	rulePodcastMail = rssRules.Error("itunes-email", sectionPodcast, "an owner without an e-mail address")
+	rulePodcastOld  = rssRules.Info("itunes-old", sectionPodcast, "an element or a value that is no longer described")
+	rulePodcastElse = rssRules.Warning("itunes-unknown", sectionPodcast,
 		"an element or an attribute that Apple does not describe, or not there")
 )
 
@@ -212,7 +218,7 @@ type rssValidator struct {
 	prefixes map[string]string // of the namespaces that RSS or an extension has
 
 	isRDF   bool
-	version string          // of RSS before 1.0, or 2.0
+	version string
 	podcast bool            // there is an element of Apple Podcasts
 	serial  bool            // whose episodes have numbers
 	old     map[string]bool // elements that are no longer described, and were reported
@@ -232,6 +238,10 @@ type rssScope struct {
 }
 
 type position struct{ line, column int }
+
+func (p position) compare(o position) int {
+	return cmp.Or(cmp.Compare(p.line, o.line), cmp.Compare(p.column, o.column))
+}
 
 // An rssValue is an attribute or a child of an element.
 type rssValue struct {
@@ -286,7 +296,7 @@ func (v *rssValidator) read(src io.Reader) (err error) {
 		v.sum.Kind = atom.FeedDocument
 		v.prefixes[root.Space], v.prefixes[""] = "", ""
 	case root == (xmlscan.Name{Space: rdfNamespace, Local: "RDF"}):
-		v.isRDF = true
+		v.isRDF, v.version = true, "1.0"
 		for _, space := range v.xml.Declarations() {
 			if space == rss09Namespace || space == rss09MyNamespace {
 				v.version = "0.90"
@@ -296,12 +306,12 @@ func (v *rssValidator) read(src io.Reader) (err error) {
 		return v.doc.Fail(at.line, at.column, root.Local, v.doc.Not(document.WhatRoot(root)))
 	}
 	v.xml.CheckPrologue()
-	v.s = &rssScope{rssElement: new(rssElement), stated: map[string]rssValue{}}
+	v.s = &rssScope{rssElement: anyElement, stated: map[string]rssValue{}}
 	if root.Space != "" && !v.isRDF {
 		v.findAt(ruleRSSNamespace, at, root.Local, root.Space, "the elements of RSS have no namespace")
 	}
 	name := root.Local
-	if v.isRDF && v.version == "" {
+	if v.version == "1.0" {
 		name = "rdf:RDF"
 	}
 	if err = v.element(name); err != nil {
@@ -323,9 +333,7 @@ func (v *rssValidator) element(name string) (err error) {
 	parent := v.s
 	s := &rssScope{parent: parent, name: name, key: parent.key + "/" + name, position: v.at(), stated: map[string]rssValue{}}
 	if s.rssElement = rssElements[s.key]; s.rssElement == nil {
-		if s.key, s.rssElement = name, rssElements[name]; s.rssElement == nil {
-			s.rssElement = new(rssElement)
-		}
+		s.key, s.rssElement = name, cmp.Or(rssElements[name], anyElement)
 	}
 	v.s = s
 	first, twice := parent.stated[name]
@@ -333,11 +341,7 @@ func (v *rssValidator) element(name string) (err error) {
 		v.find(ruleRSSTwice, "", fmt.Sprintf("%s has another one in line %d", parent.name, first.line))
 	}
 	for _, a := range v.xml.Attrs() {
-		key := a.Name.Local
-		if a.Name.Space != "" {
-			key = v.prefix(a.Name.Space) + key
-		}
-		v.attribute(key, string(xmlscan.Trim(a.Value)))
+		v.attribute(a.Name, string(xmlscan.Trim(a.Value)))
 	}
 	text, err := v.inside()
 	if err != nil {
@@ -348,13 +352,7 @@ func (v *rssValidator) element(name string) (err error) {
 	if s.check != nil && (isSet || !slices.Contains(parent.needs, name)) {
 		s.check(v, text)
 	}
-	if most, limited := longest[v.version+parent.key+"/"+name]; limited && utf8.RuneCountInString(text) > most {
-		rule := ruleRDFLength
-		if v.version != "" {
-			rule = ruleRSSOld
-		}
-		v.find(rule, text, fmt.Sprintf("more than %d characters", most))
-	}
+	v.length(text)
 	if v.s = parent; !twice {
 		parent.stated[name] = rssValue{s.position, text, isSet}
 	}
@@ -417,7 +415,11 @@ func (v *rssValidator) unknown(rule websync.Rule, key, name string, at position)
 }
 
 // attribute checks an attribute.
-func (v *rssValidator) attribute(key, value string) {
+func (v *rssValidator) attribute(name xmlscan.Name, value string) {
+	key := name.Local
+	if name.Space != "" {
+		key = v.prefix(name.Space) + key
+	}
 	check, known := v.s.attrs[key]
 	switch {
 	case known:
@@ -491,7 +493,8 @@ func nearVocabulary(space string) vocabulary {
 	if is := vocabularyOf(space); is != foreign {
 		return is
 	}
-	near := "http://" + strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(space), "http://"), "https://"), "/")
+	_, rest, _ := strings.Cut(strings.ToLower(space), "://")
+	near := "http://" + strings.TrimSuffix(rest, "/")
 	return max(vocabularyOf(near), vocabularyOf(near+"/"))
 }
 
@@ -520,9 +523,7 @@ func (v *rssValidator) checkItems() {
 		}
 		return id.listed
 	}
-	inOrder := func(a, b rssID) int {
-		return cmp.Or(cmp.Compare(at(a).line, at(b).line), cmp.Compare(at(a).column, at(b).column))
-	}
+	inOrder := func(a, b rssID) int { return at(a).compare(at(b)) }
 	for _, id := range slices.SortedFunc(maps.Values(v.ids), inOrder) {
 		switch {
 		case id.item && id.listed == position{}:

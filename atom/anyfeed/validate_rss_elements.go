@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
@@ -26,15 +27,17 @@ type rssElement struct {
 // An rssCheck checks the value of the element or attribute that the validator is at.
 type rssCheck func(v *rssValidator, value string)
 
+var words = strings.Fields
+
 func children(one, many string) map[string]bool {
-	names := map[string]bool{}
-	for _, name := range strings.Fields(one) {
-		names[name] = true
+	single := map[string]bool{}
+	for _, name := range words(one) {
+		single[name] = true
 	}
-	for _, name := range strings.Fields(many) {
-		names[name] = false
+	for _, name := range words(many) {
+		single[name] = false
 	}
-	return names
+	return single
 }
 
 // fault returns a check that reports what a function finds.
@@ -44,6 +47,11 @@ func fault(rule websync.Rule, of func(string) string) rssCheck {
 			v.find(rule, value, fault)
 		}
 	}
+}
+
+func lengthFault(value string) string {
+	_, fault := syntax.Length(value)
+	return fault
 }
 
 func matches(rule websync.Rule, pattern, message string) rssCheck {
@@ -56,8 +64,8 @@ func matches(rule websync.Rule, pattern, message string) rssCheck {
 	})
 }
 
-func oneOf(rule websync.Rule, words string) rssCheck {
-	return matches(rule, "^(?:"+strings.ReplaceAll(words, " ", "|")+")$", "not one of "+words)
+func oneOf(rule websync.Rule, values string) rssCheck {
+	return matches(rule, "^(?:"+strings.ReplaceAll(values, " ", "|")+")$", "not one of "+values)
 }
 
 func between(rule websync.Rule, least, most int64) rssCheck {
@@ -93,7 +101,7 @@ var (
 	podcastType = oneOf(rulePodcastType, "episodic serial")
 	mailDate    = regexp.MustCompile(`(?i)^(?:(mon|tue|wed|thu|fri|sat|sun),\s*)?\d{1,2}\s+[a-z]{3}\s+(\d\d(?:\d\d)?)\s+` +
 		`\d\d:\d\d(?::\d\d)?\s+(ut|gmt|[ecmp][sd]t|[a-ik-z]|[-+]\d{4})(\s*\(.*\))?$`)
-	mailbox  = regexp.MustCompile(`^(\S+@\S+)(\s+\(.+\))?$`)
+	mailbox  = regexp.MustCompile(`^\S+\s+\(.+\)$`)
 	relative = regexp.MustCompile(`(?i)<[a-z][^<>]*\s(?:href|src)\s*=\s*["']?([^"'\s<>]*)`)
 )
 
@@ -137,20 +145,20 @@ func (v *rssValidator) future(d websync.Datetime, value string) {
 
 // rssPerson checks a person: an e-mail address, and a name in parentheses.
 func rssPerson(v *rssValidator, value string) {
-	switch m := mailbox.FindStringSubmatch(value); {
-	case parsePerson(value).Email == "" || syntax.EmailFault(parsePerson(value).Email) != "":
-		v.find(ruleRSSPerson, value, "not an e-mail address")
-	case m == nil || m[2] == "":
+	if fault := syntax.EmailFault(parsePerson(value).Email); fault != "" {
+		v.find(ruleRSSPerson, value, fault)
+	} else if !mailbox.MatchString(value) {
 		v.find(ruleRSSName, value, "not in the form address (name)")
 	}
 }
 
 func rssHTML(v *rssValidator, value string) {
-	for _, m := range relative.FindAllStringSubmatch(value, -1) {
-		if syntax.Scheme(m[1]) == 0 {
-			v.find(ruleRSSRelative, m[1], "a relative URL in HTML")
+	for m := relative.FindStringSubmatchIndex(value); m != nil; m = relative.FindStringSubmatchIndex(value) {
+		if url := value[m[2]:m[3]]; syntax.Scheme(url) == 0 {
+			v.find(ruleRSSRelative, url, "a relative URL in HTML")
 			return
 		}
+		value = value[m[1]:]
 	}
 }
 
@@ -190,12 +198,10 @@ func rssGuid(v *rssValidator, value string) {
 
 // rssLink checks a link of Atom.
 func rssLink(v *rssValidator, _ string) {
-	href := v.s.stated["@href"].text
-	switch v.s.stated["@rel"].text {
-	case "self":
-		if v.s.parent.name != "channel" || v.sum.Self != "" {
-			return
-		}
+	href, rel := v.s.stated["@href"].text, v.s.stated["@rel"].text
+	switch {
+	case v.s.parent.name != "channel":
+	case rel == "self" && v.sum.Self == "":
 		v.sum.Self = href
 		if v.o.URL != "" && href != v.o.URL {
 			v.find(ruleRSSSelf, href, "the feed has another URL")
@@ -203,7 +209,7 @@ func rssLink(v *rssValidator, _ string) {
 		if is := v.s.stated["@type"].text; !syntax.EqualFold(syntax.Essence(is), "application/rss+xml") {
 			v.find(ruleRSSSelfType, is, "the type is not application/rss+xml")
 		}
-	case "next":
+	case rel == "next" && v.sum.Next == "":
 		v.sum.Next = href
 	}
 }
@@ -243,32 +249,36 @@ func rssItem(v *rssValidator, _ string) {
 	if !s["guid"].isSet && !s["link"].isSet {
 		v.reports.Skipped++ // readers have no id for it
 	}
-	if !s["title"].isSet && !s["description"].isSet {
-		v.find(ruleRSSItem, "", "neither title nor description")
-	}
 	switch v.version {
-	case "0.91":
+	case "0.90", "0.91":
 		v.lacks(ruleRSSOld, "title", "link")
-	case "2.0":
-		v.lacks(ruleRSSNoGuid, "guid")
-	}
-	if content, described := s["content:encoded"], s["description"]; content.isSet {
-		if !described.isSet {
-			v.findAt(ruleRSSEncoded, content.position, "content:encoded", "", "no description")
-		} else if content.line < described.line || content.line == described.line && content.column < described.column {
-			v.findAt(ruleRSSEncoded, content.position, "content:encoded", "", "before the description")
+	case "0.92", "0.93", "0.94":
+	default:
+		if !s["title"].isSet && !s["description"].isSet {
+			v.find(ruleRSSItem, "", "neither title nor description")
 		}
+		v.lacks(ruleRSSNoGuid, "guid")
 	}
 	for _, pair := range [...][2]string{{"author", "dc:creator"}, {"pubDate", "dc:date"}} {
 		if other := s[pair[1]]; s[pair[0]].isSet && other.isSet {
 			v.findAt(ruleRSSMeaning, other.position, pair[1], other.text, "the item has "+pair[0]+", too")
 		}
 	}
+	rssExtended(v, s)
+}
+
+// rssExtended checks the elements of other namespaces in an item of RSS 2.0.
+func rssExtended(v *rssValidator, s map[string]rssValue) {
+	if content := s["content:encoded"]; content.isSet && !s["description"].isSet {
+		v.findAt(ruleRSSEncoded, content.position, "content:encoded", "", "no description")
+	} else if content.isSet && content.compare(s["description"].position) < 0 {
+		v.findAt(ruleRSSEncoded, content.position, "content:encoded", "", "before the description")
+	}
 	if v.podcast {
 		v.lacks(rulePodcastMissing, "title", "enclosure")
-		if v.serial && cmp.Or(s["itunes:episodeType"].text, "full") == "full" {
-			v.lacks(rulePodcastMissing, "itunes:episode")
-		}
+	}
+	if v.serial && cmp.Or(s["itunes:episodeType"].text, "full") == "full" {
+		v.lacks(rulePodcastMissing, "itunes:episode")
 	}
 }
 
@@ -320,9 +330,6 @@ func rdfRoot(v *rssValidator, _ string) {
 	}
 	v.checkItems()
 }
-
-// rdfChannel checks the channel of RSS 1.0 at its end.
-func rdfChannel(v *rssValidator, _ string) { v.sum.Kind = atom.FeedDocument }
 
 // rdfItem checks an item of RSS 1.0 at its end.
 func rdfItem(v *rssValidator, _ string) {
@@ -405,8 +412,9 @@ var podcastCategories = map[string]string{
 	"Music":                   "Music Commentary|Music History|Music Interviews",
 	"News":                    "Business News|Daily News|Entertainment News|News Commentary|Politics|Sports News|Tech News",
 	"Religion & Spirituality": "Buddhism|Christianity|Hinduism|Islam|Judaism|Religion|Spirituality",
-	"Science":                 "Astronomy|Chemistry|Earth Sciences|Life Sciences|Mathematics|Natural Sciences|Nature|Physics|Social Sciences",
-	"Society & Culture":       "Documentary|Personal Journals|Philosophy|Places & Travel|Relationships",
+	"Science": "Astronomy|Chemistry|Earth Sciences|Life Sciences|Mathematics|Natural Sciences|Nature|Physics|" +
+		"Social Sciences",
+	"Society & Culture": "Documentary|Personal Journals|Philosophy|Places & Travel|Relationships",
 	"Sports": "Baseball|Basketball|Cricket|Fantasy Sports|Football|Golf|Hockey|Rugby|Running|Soccer|Swimming|Tennis|" +
 		"Volleyball|Wilderness|Wrestling",
 	"Technology": "", "True Crime": "",
@@ -414,26 +422,37 @@ var podcastCategories = map[string]string{
 }
 
 // longest is how many characters a text of RSS 0.91 may have, and one of RSS 1.0 should
-// have.
+// have: in an element, or anywhere.
 var longest = map[string]int{
-	"0.91channel/title": 100, "0.91channel/link": 500, "0.91channel/description": 500,
-	"0.91image/title": 100, "0.91image/link": 500, "0.91image/url": 500,
-	"0.91item/title": 100, "0.91item/link": 500, "0.91item/description": 500,
-	"0.91textInput/title": 100, "0.91textInput/link": 500, "0.91textInput/description": 500, "0.91textInput/name": 20,
-	"rdf:RDF/channel/title": 40, "rdf:RDF/channel/link": 500, "rdf:RDF/channel/description": 500,
-	"rdf:RDF/image/title": 40, "rdf:RDF/image/link": 500, "rdf:RDF/image/url": 500,
-	"rdf:RDF/item/title": 100, "rdf:RDF/item/link": 500, "rdf:RDF/item/description": 500,
-	"rdf:RDF/textinput/title": 40, "rdf:RDF/textinput/link": 500, "rdf:RDF/textinput/description": 100, "rdf:RDF/textinput/name": 500,
+	"0.91 title": 100, "0.91 link": 500, "0.91 url": 500, "0.91 description": 500, "0.91 name": 20,
+	"1.0 title": 40, "1.0 link": 500, "1.0 url": 500, "1.0 description": 500, "1.0 name": 500,
+	"1.0 item/title": 100, "1.0 textinput/description": 100,
+}
+
+func (v *rssValidator) length(text string) {
+	most, limited := longest[v.version+" "+v.s.parent.name+"/"+v.s.name]
+	if !limited {
+		most, limited = longest[v.version+" "+v.s.name]
+	}
+	if !limited || utf8.RuneCountInString(text) <= most {
+		return
+	}
+	rule := ruleRDFLength
+	if v.version == "0.91" {
+		rule = ruleRSSOld
+	}
+	v.find(rule, text, fmt.Sprintf("more than %d characters", most))
 }
 
 // The children of other namespaces: those of which there may be one, and the others.
 const (
-	channelOne = " fh:complete fh:archive sy:updatePeriod sy:updateFrequency sy:updateBase itunes:title itunes:author itunes:type" +
-		" itunes:image itunes:explicit itunes:new-feed-url itunes:block itunes:complete itunes:owner itunes:summary itunes:subtitle" +
-		" itunes:keywords itunes:applepodcastsverify"
+	channelOne = " fh:complete fh:archive sy:updatePeriod sy:updateFrequency sy:updateBase itunes:title itunes:author" +
+		" itunes:type itunes:image itunes:explicit itunes:new-feed-url itunes:block itunes:complete itunes:owner" +
+		" itunes:summary itunes:subtitle itunes:keywords itunes:applepodcastsverify"
 	channelMany = " itunes:category atom:link" + datesOfDublin + mediaMany
 	itemOne     = " content:encoded slash:comments itunes:title itunes:author itunes:image itunes:explicit itunes:duration" +
-		" itunes:episode itunes:season itunes:episodeType itunes:block itunes:summary itunes:subtitle itunes:keywords itunes:order"
+		" itunes:episode itunes:season itunes:episodeType itunes:block itunes:summary itunes:subtitle itunes:keywords" +
+		" itunes:order"
 	itemMany      = " atom:link dc:creator media:group media:content" + datesOfDublin + mediaMany
 	datesOfDublin = " dc:date dc:language dcterms:created dcterms:issued dcterms:modified dcterms:available dcterms:valid"
 	mediaMany     = " media:adult media:rating media:title media:description media:keywords media:thumbnail media:category" +
@@ -443,6 +462,34 @@ const (
 )
 
 type rssAttrs = map[string]rssCheck
+
+// mediaForms are the forms of attributes of Media RSS.
+var mediaForms = rssAttrs{
+	"any":    nil,
+	"url":    fault(ruleMediaValue, syntax.IRIFault[string]),
+	"type":   fault(ruleMediaValue, syntax.MediaTypeFault[string]),
+	"lang":   fault(ruleMediaValue, syntax.LanguageFault[string]),
+	"number": between(ruleMediaValue, 0, math.MaxInt64),
+	"real":   matches(ruleMediaValue, `^\d+(\.\d*)?$`, "not a number"),
+	"time": matches(ruleMediaValue, `^(npt:)?(now|\d+(\.\d*)?|\d+:[0-5]?\d:[0-5]?\d(\.\d*)?)$`,
+		"not a time such as 1:02:03.5 (RFC 2326 §3.6)"),
+	"role":     matches(ruleMediaValue, `^\P{Lu}*$`, "a role with capitals"),
+	"currency": matches(ruleMediaValue, `^[A-Z]{3}$`, "not a currency of three letters"),
+}
+
+// mediaAttrs reads attributes with their forms, or with the values that they may have.
+func mediaAttrs(list string) rssAttrs {
+	attrs := rssAttrs{}
+	for _, field := range words(list) {
+		name, form, _ := strings.Cut(field, "=")
+		check, known := mediaForms[form]
+		if !known {
+			check = oneOf(ruleMediaValue, strings.ReplaceAll(form, "|", " "))
+		}
+		attrs[name] = check
+	}
+	return attrs
+}
 
 var (
 	rssSize    = func(most int64) *rssElement { return &rssElement{check: between(ruleRSSImageSize, 1, most)} }
@@ -455,19 +502,13 @@ var (
 	isOld      = &rssElement{check: podcastOld}
 	isFlag     = &rssElement{check: matches(rulePodcastFlag, "^Yes$", "not Yes, which has no effect")}
 	isMark     = &rssElement{check: matches(ruleRSSHistory, "^$", "it must be empty")}
-	isMediaURL = &rssElement{check: mediaURL}
-
-	mediaURL    = fault(ruleMediaValue, syntax.IRIFault[string])
-	mediaType   = fault(ruleMediaValue, syntax.MediaTypeFault[string])
-	mediaLang   = fault(ruleMediaValue, syntax.LanguageFault[string])
-	mediaNumber = between(ruleMediaValue, 0, math.MaxInt64)
-	mediaReal   = matches(ruleMediaValue, `^\d+(\.\d*)?$`, "not a number")
-	mediaTime   = matches(ruleMediaValue, `^(npt:)?(now|\d+(\.\d*)?|\d+:[0-5]?\d:[0-5]?\d(\.\d*)?)$`, "not a time such as 1:02:03.5 (RFC 2326 §3.6)")
-	mediaForm   = oneOf(ruleMediaValue, "plain html")
-	mediaOf     = func(many string) *rssElement { return &rssElement{children: children("", many)} }
-	mediaRated  = oneOf(ruleMediaValue, "adult nonadult")
-	mediaMD5    = matches(ruleMediaValue, `^[0-9a-fA-F]{32}$`, "not 32 hexadecimal digits")
+	mediaOf    = func(many string) *rssElement { return &rssElement{children: children("", many)} }
+	mediaRated = oneOf(ruleMediaValue, "adult nonadult")
+	mediaMD5   = matches(ruleMediaValue, `^[0-9a-fA-F]{32}$`, "not 32 hexadecimal digits")
 )
+
+// anyElement is an element whose value may be any text.
+var anyElement = new(rssElement)
 
 // rssElements are the elements that are checked, by their names with the usual prefix of
 // their namespace. A path with the parent's name has precedence.
@@ -475,122 +516,124 @@ var rssElements = map[string]*rssElement{
 	"rss": {attrs: rssAttrs{"version": func(v *rssValidator, value string) {
 		v.version = value
 		rssVersion(v, value)
-	}}, children: children("channel", ""), rule: ruleRSSRoot, needs: []string{"channel"},
+	}}, children: children("channel", ""), rule: ruleRSSRoot, needs: words("channel"),
 		check: func(v *rssValidator, _ string) { v.lacks(ruleRSSVersion, "@version") }},
-	"RDF": {children: children("channel image textinput", "item"), rule: ruleRSSRoot, needs: []string{"channel"}},
-	"channel": {children: children("title link description language copyright managingEditor webMaster pubDate lastBuildDate generator docs"+
-		" cloud ttl image rating textInput skipHours skipDays"+channelOne, "category item"+channelMany),
-		rule: ruleRSSChannel, needs: []string{"title", "link", "description"}, check: rssChannel},
+	"RDF": {children: children("channel image textinput", "item"), rule: ruleRSSRoot, needs: words("channel")},
+	"channel": {children: children("title link description language copyright managingEditor webMaster pubDate lastBuildDate"+
+		" generator docs cloud ttl image rating textInput skipHours skipDays"+channelOne, "category item"+channelMany),
+		rule: ruleRSSChannel, needs: words("title link description"), check: rssChannel},
 	"title": plain, "link": isURL, "description": plain, "copyright": plain, "generator": plain, "name": plain,
 	"docs": isURL, "url": isURL, "comments": isURL, "pubDate": isDate, "lastBuildDate": isDate,
 	"managingEditor": isPerson, "webMaster": isPerson, "author": isPerson,
 	"language": {check: rssLanguage}, "dc:language": {check: rssLanguage},
 	"cloud": {attrs: rssAttrs{"domain": nil, "port": between(ruleRSSCloud, 1, 65535), "path": nil, "registerProcedure": nil,
 		"protocol": oneOf(ruleRSSCloud, "xml-rpc soap http-post")},
-		rule: ruleRSSCloud, needs: []string{"@domain", "@port", "@path", "@registerProcedure", "@protocol"}},
+		rule: ruleRSSCloud, needs: words("@domain @port @path @registerProcedure @protocol")},
 	"ttl": {check: between(ruleRSSTTL, 1, math.MaxInt64)},
 	"image": {children: children("url title link width height description", ""), check: rssImage,
-		rule: ruleRSSImage, needs: []string{"url", "title", "link"}},
+		rule: ruleRSSImage, needs: words("url title link")},
 	"width": rssSize(144), "height": rssSize(400),
 	"textInput": {children: children("title description name link", ""),
-		rule: ruleRSSTextInput, needs: []string{"title", "description", "name", "link"}},
+		rule: ruleRSSTextInput, needs: words("title description name link")},
 	"skipHours": {children: children("", "hour")}, "hour": {check: onlyOnce(ruleRSSSkipHours, skipHour)},
 	"skipDays": {children: children("", "day")}, "day": {check: onlyOnce(ruleRSSSkipDays,
 		oneOf(ruleRSSSkipDays, "Monday Tuesday Wednesday Thursday Friday Saturday Sunday"))},
 
-	"item": {children: children("title link description author comments guid pubDate source"+itemOne, "category enclosure"+itemMany),
-		check: rssItem},
+	"item": {children: children("title link description author comments guid pubDate source"+itemOne,
+		"category enclosure"+itemMany), check: rssItem},
 	"item/description": {check: rssHTML}, "content:encoded": {check: rssHTML},
 	"category": {attrs: rssAttrs{"domain": nil}, check: rssPlain},
 	"guid":     {attrs: rssAttrs{"isPermaLink": oneOf(ruleRSSGuid, "true false")}, check: rssGuid},
 	"enclosure": {attrs: rssAttrs{"url": matches(ruleRSSFile, `^https?://[^/]`, "not a URL of HTTP"),
-		"length": fault(ruleRSSFile, func(value string) string { _, fault := syntax.Length(value); return fault }),
+		"length": fault(ruleRSSFile, lengthFault),
 		"type":   fault(ruleRSSFile, syntax.MediaTypeFault[string])},
-		rule: ruleRSSEnclosure, needs: []string{"@url", "@length", "@type"}, check: func(v *rssValidator, _ string) {
+		rule: ruleRSSEnclosure, needs: words("@url @length @type"), check: func(v *rssValidator, _ string) {
 			if first, twice := v.s.parent.stated["enclosure"]; twice {
 				v.find(ruleRSSEnclosures, "", fmt.Sprintf("another one is in line %d", first.line))
 			}
 		}},
-	"source":         {attrs: rssAttrs{"url": rssURL}, rule: ruleRSSSource, needs: []string{"@url"}, check: rssPlain},
+	"source":         {attrs: rssAttrs{"url": rssURL}, rule: ruleRSSSource, needs: words("@url"), check: rssPlain},
 	"slash:comments": {check: between(ruleRSSSlash, 0, math.MaxInt64)},
-	"atom:link": {attrs: rssAttrs{"href": fault(ruleRSSLink, syntax.ReferenceFault[string]), "rel": fault(ruleRSSLink, syntax.RelationFault[string]),
+	"atom:link": {attrs: rssAttrs{"href": fault(ruleRSSLink, syntax.ReferenceFault[string]),
+		"rel":  fault(ruleRSSLink, syntax.RelationFault[string]),
 		"type": fault(ruleRSSLink, syntax.MediaTypeFault[string]), "hreflang": fault(ruleRSSLink, syntax.LanguageFault[string]),
-		"title": nil, "length": fault(ruleRSSLink, func(value string) string { _, fault := syntax.Length(value); return fault })},
-		rule: ruleRSSLink, needs: []string{"@href"}, check: rssLink},
+		"title": nil, "length": fault(ruleRSSLink, lengthFault)},
+		rule: ruleRSSLink, needs: words("@href"), check: rssLink},
 	"fh:complete": isMark, "fh:archive": isMark,
 	"dc:date": isW3CDate, "dcterms:created": isW3CDate, "dcterms:issued": isW3CDate, "dcterms:modified": isW3CDate,
 	"sy:updateBase": isW3CDate, "sy:updatePeriod": {check: oneOf(ruleRDFModule, "hourly daily weekly monthly yearly")},
 	"sy:updateFrequency": {check: between(ruleRDFModule, 1, math.MaxInt64)},
 
 	"rdf:RDF": {children: children("channel image textinput", "item"), check: rdfRoot},
-	"rdf:RDF/channel": {attrs: rssAttrs{"rdf:about": rdfAbout}, children: children("title link description image items textinput"+channelOne, channelMany),
-		rule: ruleRDFChild, needs: []string{"@rdf:about", "title", "link", "description", "items"}, check: rdfChannel},
+	"rdf:RDF/channel": {attrs: rssAttrs{"rdf:about": rdfAbout},
+		children: children("title link description image items textinput"+channelOne, channelMany), rule: ruleRDFChild,
+		needs: words("@rdf:about title link description items"),
+		check: func(v *rssValidator, _ string) { v.sum.Kind = atom.FeedDocument }},
 	"rdf:RDF/channel/image":     {attrs: rssAttrs{"rdf:resource": nil}, check: kept("@rdf:resource", "channel/%s")},
 	"rdf:RDF/channel/textinput": {attrs: rssAttrs{"rdf:resource": nil}, check: kept("@rdf:resource", "channel/%s")},
-	"items":                     {children: children("rdf:Seq", ""), rule: ruleRDFItems, needs: []string{"rdf:Seq"}},
+	"items":                     {children: children("rdf:Seq", ""), rule: ruleRDFItems, needs: words("rdf:Seq")},
 	"rdf:Seq":                   {children: children("", "rdf:li")},
 	"rdf:li":                    {attrs: rssAttrs{"rdf:resource": nil, "resource": nil}, check: rdfListed},
 	"rdf:RDF/image": {attrs: rssAttrs{"rdf:about": rdfAbout}, children: children("title url link", ""),
-		rule: ruleRDFChild, needs: []string{"@rdf:about", "title", "url", "link"}, check: kept("@rdf:about", "%s about")},
+		rule: ruleRDFChild, needs: words("@rdf:about title url link"), check: kept("@rdf:about", "%s about")},
 	"rdf:RDF/textinput": {attrs: rssAttrs{"rdf:about": rdfAbout}, children: children("title description name link", ""),
-		rule: ruleRDFChild, needs: []string{"@rdf:about", "title", "description", "name", "link"}, check: kept("@rdf:about", "%s about")},
+		rule: ruleRDFChild, needs: words("@rdf:about title description name link"), check: kept("@rdf:about", "%s about")},
 	"rdf:RDF/item": {attrs: rssAttrs{"rdf:about": rdfAbout}, children: children("title link description"+itemOne, itemMany),
-		rule: ruleRDFChild, needs: []string{"@rdf:about", "title", "link"}, check: rdfItem},
+		rule: ruleRDFChild, needs: words("@rdf:about title link"), check: rdfItem},
 	"rdf:RDF/item/description": {check: rssHTML},
 
 	"media:group": mediaOf("media:content" + mediaMany),
-	"media:content": {attrs: rssAttrs{"url": mediaURL, "fileSize": mediaNumber, "type": mediaType,
-		"medium":    oneOf(ruleMediaValue, "image audio video document executable"),
-		"isDefault": oneOf(ruleMediaValue, "true false"), "expression": oneOf(ruleMediaValue, "sample full nonstop"),
-		"bitrate": mediaReal, "framerate": mediaReal, "samplingrate": mediaReal, "channels": mediaReal, "duration": mediaNumber,
-		"height": mediaNumber, "width": mediaNumber, "lang": mediaLang}, children: children("", mediaMany), check: mediaContent},
+	"media:content": {attrs: mediaAttrs("url=url fileSize=number type=type medium=image|audio|video|document|executable" +
+		" isDefault=true|false expression=sample|full|nonstop bitrate=real framerate=real samplingrate=real channels=real" +
+		" duration=number height=number width=number lang=lang"), children: children("", mediaMany), check: mediaContent},
 	"media:adult": {check: func(v *rssValidator, _ string) { v.find(ruleMediaOld, "", "media:rating has replaced it") }},
-	"media:rating": {attrs: rssAttrs{"scheme": mediaURL},
+	"media:rating": {attrs: mediaAttrs("scheme=url"),
 		check: byAttribute("scheme", rssAttrs{"": mediaRated, "urn:simple": mediaRated})},
-	"media:title": {attrs: rssAttrs{"type": mediaForm}}, "media:description": {attrs: rssAttrs{"type": mediaForm}},
-	"media:thumbnail": {attrs: rssAttrs{"url": mediaURL, "width": mediaNumber, "height": mediaNumber, "time": mediaTime},
-		rule: ruleMediaRequired, needs: []string{"@url"}},
-	"media:category": {attrs: rssAttrs{"scheme": mediaURL, "label": nil}},
-	"media:hash": {attrs: rssAttrs{"algo": oneOf(ruleMediaValue, "md5 sha-1")}, check: byAttribute("algo", rssAttrs{
-		"": mediaMD5, "md5": mediaMD5, "sha-1": matches(ruleMediaValue, `^[0-9a-fA-F]{40}$`, "not 40 hexadecimal digits")})},
-	"media:player": {attrs: rssAttrs{"url": mediaURL, "width": mediaNumber, "height": mediaNumber},
-		rule: ruleMediaRequired, needs: []string{"@url"}},
-	"media:credit":    {attrs: rssAttrs{"role": matches(ruleMediaValue, `^\P{Lu}*$`, "a role with capitals"), "scheme": mediaURL}},
-	"media:copyright": {attrs: rssAttrs{"url": mediaURL}},
-	"media:text":      {attrs: rssAttrs{"type": mediaForm, "lang": mediaLang, "start": mediaTime, "end": mediaTime}},
-	"media:restriction": {attrs: rssAttrs{"relationship": oneOf(ruleMediaValue, "allow deny"), "type": oneOf(ruleMediaValue, "country uri sharing")},
-		rule: ruleMediaRequired, needs: []string{"@relationship"}, check: byAttribute("type", rssAttrs{
+	"media:title": {attrs: mediaAttrs("type=plain|html")}, "media:description": {attrs: mediaAttrs("type=plain|html")},
+	"media:thumbnail": {attrs: mediaAttrs("url=url width=number height=number time=time"),
+		rule: ruleMediaRequired, needs: words("@url")},
+	"media:player":   {attrs: mediaAttrs("url=url width=number height=number"), rule: ruleMediaRequired, needs: words("@url")},
+	"media:category": {attrs: mediaAttrs("scheme=url label=any")},
+	"media:hash": {attrs: mediaAttrs("algo=md5|sha-1"), check: byAttribute("algo", rssAttrs{"": mediaMD5, "md5": mediaMD5,
+		"sha-1": matches(ruleMediaValue, `^[0-9a-fA-F]{40}$`, "not 40 hexadecimal digits")})},
+	"media:credit":    {attrs: mediaAttrs("role=role scheme=url")},
+	"media:copyright": {attrs: mediaAttrs("url=url")},
+	"media:text":      {attrs: mediaAttrs("type=plain|html lang=lang start=time end=time")},
+	"media:restriction": {attrs: mediaAttrs("relationship=allow|deny type=country|uri|sharing"),
+		rule: ruleMediaRequired, needs: words("@relationship"), check: byAttribute("type", rssAttrs{
 			"":        oneOf(ruleMediaValue, "all none"),
 			"country": matches(ruleMediaValue, `^(?:[A-Za-z]{2}(?:\s+[A-Za-z]{2})*|all|none)$`, "not countries of two letters"),
 			"uri":     matches(ruleMediaValue, `\S`, "no URI")})},
 	"media:community":  mediaOf("media:starRating media:statistics media:tags"),
-	"media:starRating": {attrs: rssAttrs{"average": mediaReal, "count": mediaNumber, "min": mediaNumber, "max": mediaNumber}},
-	"media:statistics": {attrs: rssAttrs{"views": mediaNumber, "favorites": mediaNumber}},
-	"media:comments":   mediaOf("media:comment"), "media:responses": mediaOf("media:response"), "media:backLinks": mediaOf("media:backLink"),
-	"media:backLink": isMediaURL,
-	"media:embed": {attrs: rssAttrs{"url": mediaURL, "width": mediaNumber, "height": mediaNumber}, children: children("", "media:param"),
-		rule: ruleMediaRequired, needs: []string{"@url"}},
-	"media:param": {attrs: rssAttrs{"name": nil}, rule: ruleMediaRequired, needs: []string{"@name"}},
-	"media:status": {attrs: rssAttrs{"state": oneOf(ruleMediaValue, "active blocked deleted"), "reason": nil},
-		rule: ruleMediaRequired, needs: []string{"@state"}},
-	"media:price": {attrs: rssAttrs{"type": oneOf(ruleMediaValue, "rent purchase package subscription"), "info": mediaURL, "price": mediaReal,
-		"currency": matches(ruleMediaValue, `^[A-Z]{3}$`, "not a currency of three letters")}},
-	"media:license":  {attrs: rssAttrs{"type": mediaType, "href": mediaURL}},
-	"media:subTitle": {attrs: rssAttrs{"type": mediaType, "lang": mediaLang, "href": mediaURL}},
-	"media:peerLink": {attrs: rssAttrs{"type": mediaType, "href": mediaURL}},
-	"media:location": {attrs: rssAttrs{"description": nil, "start": mediaTime, "end": mediaTime}, children: children("", "")},
-	"media:rights":   {attrs: rssAttrs{"status": oneOf(ruleMediaValue, "userCreated official")}},
+	"media:starRating": {attrs: mediaAttrs("average=real count=number min=number max=number")},
+	"media:statistics": {attrs: mediaAttrs("views=number favorites=number")},
+	"media:comments":   mediaOf("media:comment"),
+	"media:responses":  mediaOf("media:response"),
+	"media:backLinks":  mediaOf("media:backLink"),
+	"media:backLink":   {check: mediaForms["url"]},
+	"media:embed": {attrs: mediaAttrs("url=url width=number height=number"), children: children("", "media:param"),
+		rule: ruleMediaRequired, needs: words("@url")},
+	"media:param": {attrs: mediaAttrs("name=any"), rule: ruleMediaRequired, needs: words("@name")},
+	"media:status": {attrs: mediaAttrs("state=active|blocked|deleted reason=any"),
+		rule: ruleMediaRequired, needs: words("@state")},
+	"media:price":    {attrs: mediaAttrs("type=rent|purchase|package|subscription info=url price=real currency=currency")},
+	"media:license":  {attrs: mediaAttrs("type=type href=url")},
+	"media:subTitle": {attrs: mediaAttrs("type=type lang=lang href=url")},
+	"media:peerLink": {attrs: mediaAttrs("type=type href=url")},
+	"media:location": {attrs: mediaAttrs("description=any start=time end=time"), children: children("", "")},
+	"media:rights":   {attrs: mediaAttrs("status=userCreated|official")},
 	"media:scenes":   mediaOf("media:scene"),
 	"media:scene":    mediaOf("sceneTitle sceneDescription sceneStartTime sceneEndTime"),
 
-	"itunes:image": {attrs: rssAttrs{"href": rssURL}, rule: rulePodcastMissing, needs: []string{"@href"}},
+	"itunes:image": {attrs: rssAttrs{"href": rssURL}, rule: rulePodcastMissing, needs: words("@href")},
 	"itunes:category": {attrs: rssAttrs{"text": nil}, children: children("", "itunes:category"),
-		rule: rulePodcastMissing, needs: []string{"@text"}, check: podcastCategory},
-	"itunes:owner": {children: children("itunes:name itunes:email", ""), rule: rulePodcastMail, needs: []string{"itunes:email"}},
+		rule: rulePodcastMissing, needs: words("@text"), check: podcastCategory},
+	"itunes:owner": {children: children("itunes:name itunes:email", ""), rule: rulePodcastMail, needs: words("itunes:email")},
 	"itunes:email": {check: fault(rulePodcastMail, syntax.EmailFault[string])},
 	"itunes:title": plain, "itunes:author": plain, "itunes:new-feed-url": isURL, "itunes:explicit": {check: podcastExplicit},
-	"itunes:duration": {check: matches(rulePodcastDuration, `^\d+(?::[0-5]?\d){0,2}$`, "neither seconds nor a time such as 1:02:03")},
-	"itunes:episode":  positive, "itunes:season": positive,
+	"itunes:duration": {check: matches(rulePodcastDuration, `^\d+(?::[0-5]?\d){0,2}$`,
+		"neither seconds nor a time such as 1:02:03")},
+	"itunes:episode": positive, "itunes:season": positive,
 	"itunes:episodeType": {check: oneOf(rulePodcastType, "full trailer bonus")},
 	"itunes:type": {check: func(v *rssValidator, value string) {
 		v.serial = value == "serial"
