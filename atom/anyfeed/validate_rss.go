@@ -378,7 +378,8 @@ func (v *rssValidator) inside() (string, error) {
 			return string(text), nil
 		}
 		name := v.xml.Name()
-		key := v.prefix(name.Space) + name.Local
+		prefix := v.prefix(name.Space)
+		key := prefix + name.Local
 		switch _, known := s.children[key]; {
 		case known:
 			err = v.element(key)
@@ -386,7 +387,7 @@ func (v *rssValidator) inside() (string, error) {
 			v.findAt(ruleRSSInside, v.at(), s.name, v.xml.RawName(), "an element inside a value")
 			err = v.skip()
 		default:
-			v.unknown(ruleRSSUnknown, key, key, v.at())
+			v.unknown(prefix, ruleRSSUnknown, v.at(), "element "+key)
 			err = v.skip()
 		}
 		if err != nil {
@@ -402,16 +403,19 @@ func (v *rssValidator) skip() error {
 	return nil
 }
 
-// unknown reports an element or attribute that RSS, or an extension, does not have there.
-func (v *rssValidator) unknown(rule websync.Rule, key, name string, at position) {
-	switch prefix, _, isExtension := strings.Cut(key, ":"); {
-	case !isExtension:
-		v.findAt(rule, at, name, "", v.s.name+" has no "+key)
-	case prefix == "media":
-		v.findAt(ruleMediaUnknown, at, name, "", v.s.name+" has no "+key)
-	case prefix == "itunes":
-		v.findAt(rulePodcastElse, at, name, "", v.s.name+" has no "+key)
+// unknown reports an element or attribute, at a position, that the element that is checked
+// does not have, if its vocabulary is RSS or an extension that is known as a whole.
+func (v *rssValidator) unknown(prefix string, rule websync.Rule, at position, what string) {
+	switch prefix {
+	case "media:":
+		rule = ruleMediaUnknown
+	case "itunes:":
+		rule = rulePodcastElse
+	case "":
+	default:
+		return
 	}
+	v.findAt(rule, at, v.s.name, "", v.s.name+" has no "+what)
 }
 
 // attribute checks an attribute.
@@ -426,7 +430,7 @@ func (v *rssValidator) attribute(name xmlscan.Name, value string) {
 	case key == "xml:lang" && value != "":
 		check = rssLanguage
 	case !strings.Contains(key, ":"):
-		v.unknown(ruleRSSAttribute, v.s.name[:strings.IndexByte(v.s.name, ':')+1]+key, v.s.name, v.s.position)
+		v.unknown(v.s.name[:strings.IndexByte(v.s.name, ':')+1], ruleRSSAttribute, v.s.position, "attribute "+key)
 		return
 	}
 	isSet := value != ""

@@ -65,7 +65,7 @@ func matches(rule websync.Rule, pattern, message string) rssCheck {
 }
 
 func oneOf(rule websync.Rule, values string) rssCheck {
-	return matches(rule, "^(?:"+strings.ReplaceAll(values, " ", "|")+")$", "not one of "+values)
+	return matches(rule, "^(?:"+strings.ReplaceAll(values, " ", "|")+")$", "not one of "+strings.ReplaceAll(values, " ", ", "))
 }
 
 func between(rule websync.Rule, least, most int64) rssCheck {
@@ -396,8 +396,12 @@ func podcastExplicit(v *rssValidator, value string) {
 	}
 }
 
+// podcastOld reports an element that is no longer described: the first of its name.
 func podcastOld(v *rssValidator, _ string) {
-	v.find(rulePodcastOld, "", "an element that is no longer described")
+	if !v.old[v.s.name] {
+		v.old[v.s.name] = true
+		v.find(rulePodcastOld, "", "no longer described; further ones are not reported")
+	}
 }
 
 // podcastCategories have the subcategories of each category.

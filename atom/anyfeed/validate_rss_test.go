@@ -193,6 +193,8 @@ var rssCases = []struct{ name, doc, old, new, want string }{
 	{"no title", validRSS, "<title>Notes &amp; news</title>\n<link>https://example.org/</link>\n<desc", "<link>https://example.org/</link>\n<desc", "channel-child 3:1"},
 	{"an empty title", validRSS, "<title>Notes &amp; news</title>\n<link>https://example.org/</link>\n<desc", "<title> </title>\n<link>https://example.org/</link>\n<desc", "channel-child 3:1"},
 	{"no description", validRSS, "<description>What is new</description>\n", "", "channel-child 3:1"},
+	{"an empty link of the channel", validRSS, "<link>https://example.org/</link>\n<description>", "<link/>\n<description>", "channel-child 3:1"},
+	{"a second title that is empty", validRSS, "<title>Notes &amp; news</title>\n<link>https://example.org/</link>\n<desc", "<title>Notes &amp; news</title><title/>\n<link>https://example.org/</link>\n<desc", "element-twice 4:32"},
 	{"two descriptions", validRSS, "<description>What is new</description>\n", "<description>What is new</description> <description>Again</description>\n", "element-twice 6:40"},
 	{"an unknown element", validRSS, "<ttl>60</ttl>", "<ttl>60</ttl><logo/>", "unknown-element 19:14"},
 	{"an element in other letters", validRSS, "<lastBuildDate>1 May 2024 10:00 +0200</lastBuildDate>", "<lastbuilddate>1 May 2024 10:00 +0200</lastbuilddate>", "unknown-element 14:1"},
@@ -221,6 +223,7 @@ var rssCases = []struct{ name, doc, old, new, want string }{
 	{"a date to come", validRSS, "Wed, 01 May 2024 10:00:00 EST", "Mon, 01 May 2034 10:00:00 EST", "date-future 51:1"},
 	{"a language", validRSS, "en-GB", "English, British", "language 9:1"},
 	{"an xml:lang", validRSS, `xml:lang="en"`, `xml:lang="English, British"`, "language 3:1"},
+	{"an xml:lang that is not known", validRSS, `xml:lang="en"`, `xml:lang=""`, ""},
 	{"a name for an address", validRSS, "<webMaster>web@example.org (Web)", "<webMaster>Web", "person 12:1"},
 	{"an address without a name", validRSS, "<webMaster>web@example.org (Web)", "<webMaster>web@example.org", "person-form 12:1"},
 	{"an address in brackets", validRSS, "<webMaster>web@example.org (Web)", "<webMaster>Web &lt;web@example.org&gt;", "person-form 12:1"},
@@ -239,6 +242,8 @@ var rssCases = []struct{ name, doc, old, new, want string }{
 	{"a day in German", validRSS, "<day>Sunday", "<day>Sonntag", "skip-days 22:28"},
 	{"a day twice", validRSS, "<day>Sunday", "<day>Monday", "skip-days 22:28"},
 	{"no link to itself", validRSS, `rel="self"`, `rel="alternate"`, "self 3:1"},
+	{"a link to itself in an item", `<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>T</title><link>https://example.org/</link><description>D</description>
+<item><title>T</title><guid>https://example.org/1</guid><atom:link rel="self" href="https://example.org/1"/></item></channel></rss>`, "T", "T", "self 1:61"},
 	{"another URL of its own", validRSS, `feed" type`, `feed2" type`, "self 7:1"},
 	{"a type of XML", validRSS, "application/rss+xml", "text/xml", "self-type 7:1"},
 	{"a link without href", validRSS, `href="https://example.org/feed?page=2"`, "", "atom-link 8:1"},
@@ -274,6 +279,7 @@ var rssCases = []struct{ name, doc, old, new, want string }{
 	{"a frequency", validRSS, "<sy:updateFrequency>2", "<sy:updateFrequency>0", "syndication 24:1"},
 	{"a namespace without its slash", validRSS, "http://search.yahoo.com/mrss/", "http://search.yahoo.com/mrss", "namespace 61:1"},
 	{"a namespace with https", validRSS, "http://purl.org/dc/elements/1.1/", "https://purl.org/dc/elements/1.1/", "namespace 80:1"},
+	{"a namespace in other letters", validRSS, "http://www.itunes.com/dtds/podcast-1.0.dtd", "https://www.iTunes.com/DTDs/PodCast-1.0.dtd", "namespace 28:1"},
 	{"no language in RSS 0.91", valid091, "<language>en</language>\n", "", "version-091 2:1"},
 	{"no link in RSS 0.91", valid091, "<link>https://example.org/1</link>", "", "version-091 8:1"},
 	{"nothing in RSS 0.92", `<rss version="0.92"><channel><title>T</title><link>https://example.org/</link><description>D</description><item/></channel></rss>`, "<item/>", "<item/>", ""},
@@ -296,9 +302,14 @@ var rssCases = []struct{ name, doc, old, new, want string }{
 	{"a textinput without reference", validRDF, "<textinput rdf:resource=\"https://example.org/q\"/>\n", "", "rdf-resource 23:1"},
 	{"another link", validRDF, "<link>https://example.org/2</link>", "<link>https://example.org/2?a</link>", "rdf-link 21:1"},
 	{"a long title", validRDF, "<title>News</title>\n<link>", "<title>" + strings.Repeat("n", 41) + "</title>\n<link>", "rdf-length 3:1"},
+	{"a title of an item", validRDF, "<title>Two</title>", "<title>" + strings.Repeat("n", 100) + "</title>", ""},
+	{"a long title of an item", validRDF, "<title>Two</title>", "<title>" + strings.Repeat("n", 101) + "</title>", "rdf-length 20:1"},
+	{"a long title in other letters", validRDF, "<title>Two</title>", "<title>" + strings.Repeat("ä", 100) + "</title>", ""},
 	{"RSS 2.0 in RSS 1.0", validRDF, "<title>Two</title>", "<title>Two</title><guid>2</guid>", "unknown-element 20:19"},
 	{"no namespace in RSS 1.0", validRDF, "<title>Two</title>", `<title xmlns="">Two</title>`, "namespace 20:1"},
 	{"content without url", validRSS, `<media:player url="https://example.org/p" height="1" width="2"/>`, "", "media-content 63:1"},
+	{"content with the player of its group", validRSS, `<media:content><media:player url="https://example.org/p" height="1" width="2"/></media:content>`, `<media:player url="https://example.org/p"/><media:content/>`, ""},
+	{"two defaults without a group", validRSS, `<guid>`, `<media:content url="https://example.org/a" isDefault="true"/><media:content url="https://example.org/b" isDefault="true"/><guid>`, ""},
 	{"a thumbnail without url", validRSS, `<media:thumbnail url="https://example.org/1.png"`, "<media:thumbnail", "media-required 66:1"},
 	{"a medium", validRSS, `medium="video"`, `medium="film"`, "media-value 62:1"},
 	{"a duration of media", validRSS, `duration="185"`, `duration="3:05"`, "media-value 62:1"},
@@ -337,7 +348,7 @@ var rssCases = []struct{ name, doc, old, new, want string }{
 	{"block", validRSS, "<itunes:block>Yes", "<itunes:block>no", "itunes-flag 35:1"},
 	{"an owner without an address", validRSS, "<itunes:email>nora@example.org</itunes:email>", "", "itunes-email 36:1"},
 	{"an address of an owner", validRSS, "<itunes:email>nora@example.org", "<itunes:email>nora", "itunes-email 36:46"},
-	{"an old element", validRSS, "<itunes:block>Yes</itunes:block>\n", "<itunes:block>Yes</itunes:block>\n<itunes:subtitle>S</itunes:subtitle>\n", "itunes-old 36:1"},
+	{"an old element", validRSS, "<itunes:block>Yes</itunes:block>\n", "<itunes:block>Yes</itunes:block>\n<itunes:subtitle>S</itunes:subtitle><itunes:subtitle/>\n", "itunes-old 36:1, element-twice 36:37"},
 	{"an unknown tag", validRSS, "<itunes:block>Yes</itunes:block>\n", "<itunes:block>Yes</itunes:block>\n<itunes:color>S</itunes:color>\n", "itunes-unknown 36:1"},
 	{"an entity of HTML", validRSS, "<title>Two</title>", "<title>Two&nbsp;more</title>", "xml 78:11"},
 	{"a prefix that is not declared", validRSS, "<title>Two</title>", "<title>Two</title><y:z/>", "xml 78:19"},
@@ -382,6 +393,28 @@ func TestValidateRSSFaults(t *testing.T) {
 			assert.True(t, reported[name], "no test breaks %s", name)
 		}
 	}
+}
+
+// A finding names the element as it is usually written, and what is wrong with which part
+// of it.
+func TestValidateRSSMessages(t *testing.T) {
+	var got []string
+	_, err := anyfeed.ValidateRSS(strings.NewReader(`<rss version="2" xmlns:i="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel unit="1"> 1
+<title>T</title><ttl>0</ttl><cloud port="0"/><i:block>no</i:block><logo/></channel></rss>`), atom.ValidateOptions{Report: func(f websync.Finding) {
+		got = append(got, fmt.Sprintf("%d:%d %s: %s %q", f.Line, f.Column, f.Element, f.Message, f.Value))
+	}})
+	require.NoError(t, err)
+	assert.Equal(t, `1:1 rss: version: not one of 0.91, 0.92, 0.93, 0.94, 2.0 "2"
+1:71 channel: channel has no attribute unit ""
+1:90 channel: text between the elements "1"
+2:17 ttl: not a whole number from 1 "0"
+2:29 cloud: port: not a whole number from 1 to 65535 "0"
+2:29 cloud: no domain ""
+2:29 cloud: no path ""
+2:29 cloud: no registerProcedure ""
+2:29 cloud: no protocol ""
+2:46 itunes:block: not Yes, which has no effect "no"
+2:67 channel: channel has no element logo ""`, strings.Join(got[:11], "\n"))
 }
 
 // A channel of RSS 1.0 lists each of its items, of which there should be 15.
@@ -454,6 +487,9 @@ func TestValidateRSSLenient(t *testing.T) {
 	assert.Zero(t, sum.Errors)
 	assert.Positive(t, sum.Warnings)
 	assert.Equal(t, websync.Counts{Entries: 2, Skipped: 1, Bytes: 64, Warnings: sum.Warnings}, sum.Counts, "an item without guid and link has no id")
+	_, sum, err = validateRSS(t, strings.Replace(validRDF, "</rdf:RDF>", "<item/></rdf:RDF>", 1), atom.ValidateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, 1, sum.Skipped)
 }
 
 var (
