@@ -181,7 +181,7 @@ func RSSRules() []websync.Rule { return rssRules.All() }
 // no times of items, no ID, and no links but Self and Next. The error is one of src, or
 // that the document is not RSS, is cut short, damaged or too long, which is reported, too.
 //
-// It needs memory for one item, of which it checks the first 8 MiB of each text, and about 64 bytes for each of the first million
+// It needs memory for one item, of which it checks the first 8 MiB of each text, and about 100 bytes for each of the first million
 // identifiers of items to find duplicates.
 func ValidateRSS(src io.Reader, o atom.ValidateOptions) (atom.Summary, error) {
 	if o.URL == "" && syntax.Scheme(o.Document) > 1 {
@@ -247,7 +247,7 @@ func (p position) compare(o position) int {
 type rssValue struct {
 	position
 	text  string
-	isSet bool // it is not empty
+	isSet bool // it is there, and not the empty text of a child
 }
 
 // An rssID is a guid or an rdf:about.
@@ -433,9 +433,8 @@ func (v *rssValidator) attribute(name xmlscan.Name, value string) {
 		v.unknown(v.s.name[:strings.IndexByte(v.s.name, ':')+1], ruleRSSAttribute, v.s.position, "attribute "+key)
 		return
 	}
-	isSet := value != ""
-	v.s.stated["@"+key] = rssValue{v.s.position, value, isSet}
-	if check != nil && (isSet || !slices.Contains(v.s.needs, "@"+key)) {
+	v.s.stated["@"+key] = rssValue{v.s.position, value, true}
+	if check != nil {
 		v.attr = key + ": "
 		check(v, value)
 		v.attr = ""

@@ -375,14 +375,19 @@ func byAttribute(attr string, checks map[string]rssCheck) rssCheck {
 	}
 }
 
+// podcastCategory checks a category, or a subcategory inside of one.
 func podcastCategory(v *rssValidator, _ string) {
-	text := v.s.stated["@text"].text
-	if above := v.s.parent.stated["@text"].text; v.s.parent.name != "itunes:category" {
-		if _, known := podcastCategories[text]; !known && text != "" {
-			v.find(rulePodcastCategory, text, "not a category of the list")
+	text, parent := v.s.stated["@text"], v.s.parent
+	if !text.isSet {
+		return
+	}
+	if parent.name == "itunes:category" {
+		above := parent.stated["@text"].text
+		if text.text == "" || !slices.Contains(strings.Split(podcastCategories[above], "|"), text.text) {
+			v.find(rulePodcastCategory, text.text, fmt.Sprintf("not a subcategory of %.100q", above))
 		}
-	} else if !slices.Contains(strings.Split(podcastCategories[above], "|"), text) && text != "" {
-		v.find(rulePodcastCategory, text, fmt.Sprintf("not a subcategory of %.100q", above))
+	} else if _, known := podcastCategories[text.text]; !known {
+		v.find(rulePodcastCategory, text.text, "not a category of the list")
 	}
 }
 
