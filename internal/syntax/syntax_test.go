@@ -245,3 +245,12 @@ func checkCommonURL(t *testing.T, s string) {
 		assert.Equal(t, isPlain, !strings.ContainsAny(s, "&<>\""), s)
 	}
 }
+
+func TestIsRegistered(t *testing.T) {
+	for s, want := range map[string]bool{
+		"http://a/": true, "HTTPS://a/": true, "mailto:a@b": true, "coap+tcp://a/": true, "magnet:?xt=a": true,
+		"htttp://a/": false, "/a": false, "": false, "http": false, "x-own:a": false,
+	} {
+		assert.Equal(t, want, IsRegistered(s), s)
+	}
+}
