@@ -331,10 +331,12 @@ func (v *rssValidator) at() position {
 // element checks an element, up to its end.
 func (v *rssValidator) element(name string) (err error) {
 	parent := v.s
-	s := &rssScope{parent: parent, name: name, key: parent.key + "/" + name, position: v.at(), stated: map[string]rssValue{}}
-	if s.rssElement = rssElements[s.key]; s.rssElement == nil {
-		s.key, s.rssElement = name, cmp.Or(rssElements[name], anyElement)
+	key := name
+	if rssElements[parent.key+"/"+name] != nil {
+		key = parent.key + "/" + name
 	}
+	s := &rssScope{rssElement: cmp.Or(rssElements[key], anyElement), parent: parent, name: name, key: key, position: v.at(),
+		stated: map[string]rssValue{}}
 	v.s = s
 	first, twice := parent.stated[name]
 	if twice && parent.children[name] {
