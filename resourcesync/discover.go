@@ -136,9 +136,9 @@ func (d *discovery) visit(ctx context.Context, at string, depth int) error {
 		return err
 	}
 	defer doc.Close()
-	for _, l := range webpage.HeaderLinks(doc.Header["Link"]) {
-		if l.HasRel("resourcesync") && l.Get("anchor") == "" {
-			d.add(webpage.Resolve(doc.Final, l.Target), "", nil)
+	for _, l := range webpage.HeaderLinks(doc.Header["Link"], doc.Final) {
+		if l.HasRel("resourcesync") {
+			d.add(l.Target, "", nil)
 		}
 	}
 	for _, value := range doc.Header["Content-Type"] {

@@ -36,12 +36,12 @@ func ExampleSource_Channel() {
 		"https://example.org/law/2":       {Body: "The second law."},
 	}}
 	source := &resourcesync.Source{URL: "https://example.org/laws.xml"}
-	topic, hub, err := source.Channel(ctx, web)
+	topic, hubs, err := source.Channel(ctx, web)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("topic:", topic, "hub:", hub)
+	fmt.Println("topic:", topic, "hubs:", hubs)
 
 	harvester := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New()), Fetcher: web}
 	report, err := harvester.Run(ctx, source)
@@ -65,7 +65,7 @@ func ExampleSource_Channel() {
 	}
 	fmt.Println("created:", report.Created, "requests:", report.Requests[200])
 	// Output:
-	// topic: https://example.org/laws.xml hub: https://hub.example/
+	// topic: https://example.org/laws.xml hubs: [https://hub.example/]
 	// created: 1 requests: 4
 	// created: 1 requests: 1
 }

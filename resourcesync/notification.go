@@ -2,12 +2,9 @@ package resourcesync
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -124,9 +121,9 @@ func (w *walk) notification(p *payload) error {
 
 var errNoPosition = errors.New("no earlier run has followed the Change Lists up to a known time")
 
-// channel returns the topic and the hub that the Capability List names, or its Change
+// channel returns the topic and the hubs that the Capability List names, or its Change
 // List.
-func (w *walk) channel(ctx context.Context) (topic, hub string, err error) {
+func (w *walk) channel(ctx context.Context) (topic string, hubs []string, err error) {
 	d := &docfetch.Document{URL: w.source.URL}
 	head, entries, err := w.small(ctx, d, docfetch.Validators{}, "")
 	if err == nil && head.Metadata.Capability == Description && !head.Index && len(entries) == 1 {
@@ -134,53 +131,30 @@ func (w *walk) channel(ctx context.Context) (topic, hub string, err error) {
 		head, entries, err = w.small(ctx, d, docfetch.Validators{}, CapabilityList)
 	}
 	if err != nil {
-		return "", "", err
+		return "", nil, err
 	}
-	if topic, hub = channelOf(d, &head); topic != "" && hub != "" {
-		return topic, hub, nil
+	if topic, hubs = channelOf(d, &head); topic != "" && len(hubs) > 0 {
+		return topic, hubs, nil
 	}
 	offers, err := w.offered(d.URL, entries)
-	if err != nil {
-		return "", "", err
+	if err != nil || offers[ChangeList] == "" {
+		return "", nil, err
 	}
-	if list := offers[ChangeList]; list != "" {
-		d = &docfetch.Document{URL: list}
-		if head, _, err = w.small(ctx, d, docfetch.Validators{}, ChangeList); err != nil {
-			return "", "", err
-		}
-		if topic, hub = channelOf(d, &head); topic != "" && hub != "" {
-			return topic, hub, nil
-		}
+	d = &docfetch.Document{URL: offers[ChangeList]}
+	if head, _, err = w.small(ctx, d, docfetch.Validators{}, ChangeList); err != nil {
+		return "", nil, err
 	}
-	return "", "", w.Named(w.source.URL, fmt.Errorf("no links with the relations self and hub: %w", websync.ErrNotFound))
+	if topic, hubs = channelOf(d, &head); topic == "" || len(hubs) == 0 {
+		return "", nil, nil
+	}
+	return topic, hubs, nil
 }
 
-// channelOf returns the topic and the hub that a document names; empty if it names none.
-func channelOf(d *docfetch.Document, head *Head) (topic, hub string) {
-	var selves, hubs []string
-	for _, l := range webpage.HeaderLinks(d.Header["Link"]) {
-		if l.Get("anchor") != "" {
-			continue // it leads from another document
-		}
-		if l.HasRel("self") {
-			selves = append(selves, webpage.Resolve(d.Final, l.Target))
-		}
-		if l.HasRel("hub") {
-			hubs = append(hubs, webpage.Resolve(d.Final, l.Target))
-		}
+// channelOf returns the topic and the hubs that a document names; empty if it names none.
+func channelOf(d *docfetch.Document, head *Head) (topic string, hubs []string) {
+	var links []websync.Link
+	for i := range head.Links {
+		links = append(links, head.Links[i].Link)
 	}
-	selves, hubs = append(selves, hrefs(head.Links, "self")...), append(hubs, hrefs(head.Links, "hub")...)
-	return first(selves, onWeb), cmp.Or(first(hubs, secure), first(hubs, onWeb))
+	return webpage.Channel(webpage.HeaderLinks(d.Header["Link"], d.Final), webpage.Links(links))
 }
-
-// first returns the first URL that is as wanted; empty if there is none.
-func first(urls []string, wanted func(string) bool) string {
-	if i := slices.IndexFunc(urls, wanted); i >= 0 {
-		return urls[i]
-	}
-	return ""
-}
-
-func onWeb(url string) bool { return syntax.HTTPHost(url) > 0 }
-
-func secure(url string) bool { return onWeb(url) && strings.HasPrefix(strings.ToLower(url), "https:") }

@@ -152,9 +152,10 @@ func TestNotificationEndToEnd(t *testing.T) {
 	}
 
 	source := &resourcesync.Source{URL: h.maps.URL()}
-	topic, at, err := source.Channel(ctx, h.client)
+	topic, hubs, err := source.Channel(ctx, h.client)
 	require.NoError(t, err)
-	assert.Equal(t, []string{h.maps.URL(), hubServer.URL}, []string{topic, at})
+	assert.Equal(t, h.maps.URL(), topic)
+	assert.Equal(t, []string{hubServer.URL}, hubs)
 	store := harvest.NewCatalog(memstore.New())
 	ran := make(chan *harvest.Report, 10)
 	lists := make(chan string, 100)
@@ -166,10 +167,13 @@ func TestNotificationEndToEnd(t *testing.T) {
 	})
 	scheduler := &schedule.Scheduler{
 		Harvester: &harvest.Harvester{Sample: -1, Catalog: store, Fetcher: fetcher},
-		Entries:   []schedule.Entry{{Source: source, URLs: []string{topic}, Every: -1}},
+		Entries:   []schedule.Entry{{Source: source, URLs: []string{source.URL}, Every: -1}},
 		Ended:     func(_ harvest.Source, report *harvest.Report, _ error) { ran <- report },
 	}
-	subscriber := &notify.Subscriber{State: harvest.NewCatalog(memstore.New()), Notify: scheduler.Notify, Payload: scheduler.Payload, Client: hubServer.Client()}
+	subscriber := &notify.Subscriber{
+		State: harvest.NewCatalog(memstore.New()), Notify: scheduler.Notify, Payload: scheduler.Payload, Client: hubServer.Client(),
+		Discover: func(ctx context.Context, _ string) (string, []string, error) { return source.Channel(ctx, h.client) },
+	}
 	callback := httptest.NewServer(subscriber)
 	defer callback.Close()
 	subscriber.Callback = callback.URL + "/"
@@ -177,7 +181,7 @@ func TestNotificationEndToEnd(t *testing.T) {
 	for _, run := range []func(context.Context) error{scheduler.Run, subscriber.Run} {
 		go func() { _ = run(ctx); done <- struct{}{} }()
 	}
-	require.NoError(t, subscriber.Subscribe(ctx, topic, at))
+	require.NoError(t, subscriber.Subscribe(ctx, source.URL))
 	require.NoError(t, <-hub.confirmed)
 	report := <-ran
 	require.True(t, report.InStep(), report)

@@ -223,12 +223,11 @@ func (p *payload) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harves
 // Channel returns where changes of the set are announced: the URLs that WebSub calls
 // topic and hub. They are those of the links with the relations self and hub of the
 // Capability List or, if it does not have both, of its Change List; links in HTTP headers
-// come before those in the document. Of several hubs, the first of https is chosen,
-// because only such a hub signs what it sends. If there is none, the error is
-// [websync.ErrNotFound].
-func (s *Source) Channel(ctx context.Context, fetcher harvest.Fetcher) (topic, hub string, err error) {
+// come before those in the document. Hubs of https come first, because only such hubs
+// sign what they send. If nothing is announced, both are empty.
+func (s *Source) Channel(ctx context.Context, fetcher harvest.Fetcher) (topic string, hubs []string, err error) {
 	if err := s.Check(); err != nil {
-		return "", "", err
+		return "", nil, err
 	}
 	run := (&harvest.Run{Fetcher: &rooted{fetcher, s.Root()}}).WithDefaults()
 	return newWalk(s, &docfetch.Pass{Run: run, Format: "resourcesync", Accept: accept}).channel(ctx)

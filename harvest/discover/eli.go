@@ -89,7 +89,7 @@ func (s *search) legislation(ctx context.Context, l lead, a *answer, n locs) (fo
 	o := Offer{Protocol: ELI, URL: l.url, grade: everything}
 	switch {
 	case feed != nil:
-		o.Feed, o.Title, o.Hubs = feed.url, feed.title, feed.hubs
+		o.Feed, o.Title, o.Topic, o.Hubs = feed.url, feed.title, feed.topic, feed.hubs
 		return s.offer(l, o, "it is %s; %s; %s (ELI Pillar IV)", a.what, many, because), ""
 	case n.relation != "":
 		return s.offer(l, o, "it is %s; %s; it names the update feed %s (dct:relation), which can't be read",
@@ -105,6 +105,7 @@ func (s *search) legislation(ctx context.Context, l lead, a *answer, n locs) (fo
 type update struct {
 	url   string
 	title string
+	topic string
 	hubs  []string
 }
 
@@ -131,7 +132,8 @@ func (s *search) updateFeed(ctx context.Context, l lead, relation string) (feed 
 			continue
 		}
 		a.is("an update feed of ELI Pillar IV")
-		return &update{at.url, title(f.Feed), hubs(f.Feed, a)}, at.because
+		topic, hubs := a.channel(webpage.Links(f.Links))
+		return &update{at.url, title(f.Feed), topic, hubs}, at.because
 	}
 	return nil, ""
 }

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,7 +50,8 @@ func (s *search) feed(ctx context.Context, l lead, a *answer) (found []*Offer, k
 		text = "; its entries, or its id, are those of an update feed of ELI Pillar IV, " +
 			"but its sitemap was not found: it lists recent changes only"
 	}
-	o := Offer{Protocol: Atom, URL: l.url, Title: title(f.Feed), Hubs: hubs(f.Feed, a), grade: window, entries: names(f.items)}
+	o := Offer{Protocol: Atom, URL: l.url, Title: title(f.Feed), grade: window, entries: names(f.items)}
+	o.Topic, o.Hubs = a.channel(webpage.Links(f.Links))
 	text += s.profile(ctx, &o, f, a)
 	return s.offer(l, o, "it is %s%s%s", a.what, text, a.damage()), true
 }
@@ -131,35 +133,17 @@ func names(items []atom.Item) (all []string) {
 	return all
 }
 
-// hubs returns the WebSub hubs that a feed, or the header of its document, names.
-func hubs(f *atom.Feed, a *answer) (all []string) {
-	add := func(hub string) {
-		if syntax.HTTPHost(hub) > 0 && !slices.Contains(all, hub) {
-			all = append(all, hub)
-		}
+// channel returns where changes of a document with these links are announced: both are
+// empty if it names no hub. The topic of a document without a link self is its URL.
+func (a *answer) channel(links []webpage.Link) (topic string, hubs []string) {
+	if topic, hubs = webpage.Channel(a.links(), links); len(hubs) == 0 {
+		return "", nil
 	}
-	for _, l := range a.links() {
-		if l.HasRel("hub") {
-			add(l.Target)
-		}
-	}
-	for _, l := range f.Links {
-		if l.Rel == "hub" {
-			add(l.Href)
-		}
-	}
-	return all
+	return cmp.Or(topic, a.final), hubs
 }
 
-// links returns the links of the header, resolved.
-func (a *answer) links() (all []webpage.Link) {
-	for _, l := range webpage.HeaderLinks(a.header["Link"]) {
-		if l.Target = webpage.Resolve(a.final, l.Target); l.Target != "" && l.Get("anchor") == "" {
-			all = append(all, l)
-		}
-	}
-	return all
-}
+// links returns the links of the header.
+func (a *answer) links() []webpage.Link { return webpage.HeaderLinks(a.header["Link"], a.final) }
 
 // profile finds out which profile of Atom a feed follows, and how it is to be read. It
 // returns that in words.

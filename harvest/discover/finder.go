@@ -37,14 +37,11 @@ type Finder struct {
 // [websync.ErrGone], [websync.ErrTruncated], [harvest.ErrTemporary] and so on, and says
 // what else was tried.
 func (f *Finder) Find(ctx context.Context, url string) (*Result, error) {
-	switch {
-	case f.Fetcher == nil:
-		return nil, errors.New("discover: Finder.Fetcher is nil")
-	case syntax.HTTPHost(url) == 0:
-		return nil, fmt.Errorf("discover: %q must be an absolute URL with http or https", websync.RedactURL(url))
+	s, err := newSearch(f, url)
+	if err != nil {
+		return nil, err
 	}
-	s := newSearch(f, url)
-	err := s.run(ctx)
+	err = s.run(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -55,7 +52,7 @@ func (f *Finder) Find(ctx context.Context, url string) (*Result, error) {
 	return r, nil
 }
 
-// A search is one call of Find.
+// A search is one call of a Finder's method.
 type search struct {
 	*web
 	offers []*Offer
@@ -65,14 +62,20 @@ type search struct {
 	busy map[string]bool // hosts that have asked for patience
 }
 
-func newSearch(f *Finder, url string) *search {
+func newSearch(f *Finder, url string) (*search, error) {
+	switch {
+	case f.Fetcher == nil:
+		return nil, errors.New("discover: Finder.Fetcher is nil")
+	case syntax.HTTPHost(url) == 0:
+		return nil, fmt.Errorf("discover: %q must be an absolute URL with http or https", websync.RedactURL(url))
+	}
 	return &search{
 		web: &web{
 			fetcher: f.Fetcher, root: url, left: cmp.Or(f.MaxRequests, 20), maxBytes: cmp.Or(f.MaxBytes, 1<<20),
 			answers: make(map[key]*answer),
 		},
 		byURL: make(map[look]*Offer), looked: make(map[look][]*Offer), busy: make(map[string]bool),
-	}
+	}, nil
 }
 
 // run looks for everything. The error is that of the document at the URL, if it can't be

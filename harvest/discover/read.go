@@ -7,10 +7,10 @@ import (
 	"mime"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/atom/anyfeed"
 	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/syntax"
+	"github.com/websync-go/websync/internal/webpage"
 	"github.com/websync-go/websync/internal/xmlscan"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -96,10 +96,8 @@ func (s *search) otherFeed(l lead, a *answer, root xmlscan.Name, head []byte) (f
 		return nil, false
 	case err == nil:
 		a.is("a feed of %s that is not Atom", count(len(items), "entry", "entries"))
-		o := Offer{
-			Protocol: Atom, URL: l.url, Title: title(feed), Hubs: hubs(feed, a),
-			grade: window, lossy: true, entries: names(items),
-		}
+		o := Offer{Protocol: Atom, URL: l.url, Title: title(feed), grade: window, lossy: true, entries: names(items)}
+		o.Topic, o.Hubs = a.channel(webpage.Links(feed.Links))
 		return s.offer(l, o, "it is %s, read like Atom", a.what), true
 	}
 	what := ""
@@ -113,7 +111,8 @@ func (s *search) otherFeed(l lead, a *answer, root xmlscan.Name, head []byte) (f
 	}
 	a.is("%s", what)
 	a.noteFault(err)
-	o := Offer{Protocol: Atom, URL: l.url, Hubs: hubs(new(atom.Feed), a), grade: window, lossy: true}
+	o := Offer{Protocol: Atom, URL: l.url, grade: window, lossy: true}
+	o.Topic, o.Hubs = a.channel(nil)
 	return s.offer(l, o, "by its beginning it is %s%s", what, a.damage()), true
 }
 

@@ -47,8 +47,10 @@ type Offer struct {
 	// Title is the title of the feed, if it has one.
 	Title string
 
-	// Hubs are the WebSub hubs that the feed names.
-	Hubs []string
+	// Topic and Hubs are where the feed or sitemap says that its changes are announced by
+	// WebSub. Those of ResourceSync may be in other documents: Finder.Channel finds them.
+	Topic string
+	Hubs  []string
 
 	// Root is the URL that Find was given.
 	Root string

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/webpage"
 	"github.com/websync-go/websync/resourcesync"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -32,11 +33,25 @@ func (s *search) sitemap(ctx context.Context, l lead, a *answer) []*Offer {
 		a.is("an index of sitemaps, of %s", entries(n.entries, n.err))
 	}
 	a.noteFault(n.err)
+	o := Offer{Protocol: Sitemap, URL: l.url, grade: listing}
+	o.Topic, o.Hubs = a.channel(linksOf(&head))
 	found, text := s.legislation(ctx, l, a, n)
-	if len(found) > 0 {
-		return found
+	if len(found) == 0 {
+		return s.offer(l, o, "it is %s%s%s", a.what, text, a.damage())
 	}
-	return s.offer(l, Offer{Protocol: Sitemap, URL: l.url, grade: listing}, "it is %s%s%s", a.what, text, a.damage())
+	if len(found[0].Hubs) == 0 { // the update feed has none
+		found[0].Topic, found[0].Hubs = o.Topic, o.Hubs
+	}
+	return found
+}
+
+// linksOf returns the links of a sitemap that is like a document of ResourceSync.
+func linksOf(head *resourcesync.Head) []webpage.Link {
+	var links []websync.Link
+	for i := range head.Links {
+		links = append(links, head.Links[i].Link)
+	}
+	return webpage.Links(links)
 }
 
 // entries returns the number of entries of a document in words. It has more of them
@@ -86,6 +101,7 @@ func (s *search) resourceSync(ctx context.Context, l lead, a *answer, head *reso
 	}
 	if capability == resourcesync.ResourceList {
 		o := Offer{Protocol: Sitemap, URL: l.url, grade: listing}
+		o.Topic, o.Hubs = a.channel(linksOf(head))
 		return s.offer(l, o, "it is a Resource List that leads to no Capability List (%v); as a sitemap it can be read", err)
 	}
 	a.fault = err

@@ -20,8 +20,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/websync-go/websync"
 )
 
 // ServeHTTP answers hubs. The last segment of the path identifies the subscription; the
@@ -60,20 +58,23 @@ func (s *Subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (s *Subscriber) verify(w http.ResponseWriter, r *http.Request, token string) {
 	query := r.URL.Query()
 	var (
-		rec           *record
+		h             *held
 		agreed, begun bool
 	)
-	err := s.changeByToken(r.Context(), token, func(found *record) {
-		rec = found
-		active := rec.Status == Active && now().Before(rec.Expires)
-		agreed = rec.Topic == query.Get("hub.topic") && s.agree(rec, query)
-		begun = agreed && !active && rec.Status == Active
+	err := s.changeByToken(r.Context(), token, func(rec *record) {
+		h = rec.byToken(token)
+		active := h.active(now())
+		agreed = h.Topic == query.Get("hub.topic") && rec.agree(h, query, s.lease())
+		begun = agreed && !active && h.Status == Active
 	})
 	if err != nil {
 		s.unavailable(w, err)
 		return
 	}
 	if !agreed {
+		if h != nil {
+			h.logger(s.log).Warn("notify: hub verifies what was not requested", "mode", query.Get("hub.mode"))
+		}
 		http.Error(w, "no such request", http.StatusNotFound)
 		return
 	}
@@ -81,75 +82,74 @@ func (s *Subscriber) verify(w http.ResponseWriter, r *http.Request, token string
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	io.WriteString(w, query.Get("hub.challenge"))
 
-	log := s.log.With("uri", websync.RedactURL(rec.Topic), "host", hostOf(rec.Hub))
-	switch rec.Status {
+	log := h.logger(s.log)
+	switch h.Status {
 	case Active:
-		log.Info("notify: subscription confirmed", "expires", rec.Expires)
+		log.Info("notify: subscription confirmed", "expires", h.Expires)
 	case Denied:
-		log.Warn("notify: subscription denied", "error", rec.Error)
+		log.Warn("notify: subscription denied", "error", h.Error)
 	case ended:
 		log.Info("notify: subscription ended")
-		raise(s.wake)
 	}
+	s.raise()
 	if begun {
-		s.report(rec)
+		s.report(h)
 	}
 }
 
-// changeByToken makes f change the record of a token. If there is none, f is not called.
+// changeByToken makes f change the record with a token. If there is none, f is not
+// called.
 func (s *Subscriber) changeByToken(ctx context.Context, token string, f func(*record)) error {
 	id, ok := find(token)
 	if !ok {
 		return nil
 	}
 	return s.change(ctx, id, func(r *record) *record {
-		if r.is(token) {
+		if r.byToken(token) != nil {
 			f(r)
 		}
 		return r
 	})
 }
 
-// agree changes r to what a hub states about it, and reports whether that is an answer to
-// a request of this Subscriber.
-func (s *Subscriber) agree(r *record, query url.Values) bool {
+// agree changes h to what a hub states about it, and reports whether that is an answer to
+// a request of this Subscriber. A hub must state the lease (WebSub §5.3); if it does not,
+// that is the requested one.
+func (r *record) agree(h *held, query url.Values, requested time.Duration) bool {
 	mode, challenged := query.Get("hub.mode"), query.Get("hub.challenge") != ""
 	switch {
-	case mode == "subscribe" && challenged && r.wanted():
-		r.confirm(now(), s.granted(query.Get("hub.lease_seconds")))
-	case mode == "unsubscribe" && challenged && !r.wanted() && r.Status != Denied:
-		r.Status = ended
-	case mode == "denied" && r.Status == Ending:
-		r.Status = ended
-	case mode == "denied" && r.Status != ended:
-		reason := query.Get("hub.reason")
-		r.Status, r.Expires, r.Next = Denied, time.Time{}, time.Time{}
-		r.Error = fmt.Sprintf("denied: %.200q", reason)
+	case mode == "subscribe" && challenged && h.wanted():
+		r.confirm(h, now(), granted(query.Get("hub.lease_seconds"), requested))
+	case mode == "unsubscribe" && challenged && h.Status == Ending:
+		h.Status = ended
+	case mode == "denied" && (h.Status == Ending || h != r.Subs[0]):
+		h.Status = ended
+	case mode == "denied" && (h.wanted() || h.Status == Denied):
+		r.deny(h, now(), fmt.Sprintf("denied: %.200q", query.Get("hub.reason")))
 	default:
 		return false
 	}
 	return true
 }
 
-// granted returns the lease that a hub states, at most a year, or the requested one if it
-// states none, which WebSub §5.3 requires.
-func (s *Subscriber) granted(seconds string) time.Duration {
-	const longest = 365 * 24 * time.Hour
+// granted returns the lease that a hub states, within limits, or the requested one if it
+// states none.
+func granted(seconds string, requested time.Duration) time.Duration {
 	n, err := strconv.ParseUint(seconds, 10, 64)
 	if err != nil && !errors.Is(err, strconv.ErrRange) || n == 0 {
-		return s.lease()
+		return max(requested, shortest)
 	}
-	return time.Duration(min(n, uint64(longest/time.Second))) * time.Second
+	return max(time.Duration(min(n, uint64(longest/time.Second)))*time.Second, shortest)
 }
 
 // receive handles a notice. The answer does not reveal whether it is genuine.
 func (s *Subscriber) receive(w http.ResponseWriter, r *http.Request, token string) {
-	rec, err := s.loadByToken(r.Context(), token)
+	h, err := s.loadByToken(r.Context(), token)
 	if err != nil {
 		s.unavailable(w, err)
 		return
 	}
-	if !rec.is(token) || !rec.wanted() {
+	if h == nil || !h.wanted() {
 		http.Error(w, "no such subscription", http.StatusGone)
 		return
 	}
@@ -157,11 +157,11 @@ func (s *Subscriber) receive(w http.ResponseWriter, r *http.Request, token strin
 	if limit := cmp.Or(s.MaxBody, 64<<20); limit >= 0 {
 		body = http.MaxBytesReader(w, body, limit)
 	}
-	payload := &payloadBuffer{max: s.maxPayload(rec)}
-	ok, err := genuine(rec.Secret, r.Header.Get("X-Hub-Signature"), io.TeeReader(body, payload))
+	payload := &payloadBuffer{max: s.maxPayload(h)}
+	ok, err := genuine(h.Secret, r.Header.Get("X-Hub-Signature"), io.TeeReader(body, payload))
 	w.WriteHeader(http.StatusAccepted)
 
-	log := s.log.With("uri", websync.RedactURL(rec.Topic), "host", hostOf(rec.Hub))
+	log := h.logger(s.log)
 	switch {
 	case err != nil:
 		log.Warn("notify: notice not read", "error", err)
@@ -169,18 +169,18 @@ func (s *Subscriber) receive(w http.ResponseWriter, r *http.Request, token strin
 		log.Warn("notify: notice without a valid signature")
 	case payload.Len() > 0:
 		log.Debug("notify: notice", "bytes", payload.Len())
-		s.known(rec, s.Payload(rec.Topic, payload.Bytes()))
+		s.known(h, s.Payload(h.URL, payload.Bytes()))
 	default:
 		log.Debug("notify: notice")
-		s.report(rec)
+		s.report(h)
 	}
 }
 
 // maxPayload returns how many bytes of a notice Payload may receive: none if its sender
 // is not proven.
-func (s *Subscriber) maxPayload(r *record) int64 {
+func (s *Subscriber) maxPayload(h *held) int64 {
 	switch limit := cmp.Or(s.MaxPayload, 1<<20); {
-	case s.Payload == nil || r.Secret == "":
+	case s.Payload == nil || h.Secret == "":
 		return 0
 	case limit < 0:
 		return math.MaxInt64
@@ -204,20 +204,21 @@ func (b *payloadBuffer) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-func (s *Subscriber) loadByToken(ctx context.Context, token string) (*record, error) {
+func (s *Subscriber) loadByToken(ctx context.Context, token string) (*held, error) {
 	id, ok := find(token)
 	if !ok {
 		return nil, nil
 	}
-	return s.load(ctx, id)
+	r, err := s.load(ctx, id)
+	return r.byToken(token), err
 }
 
-func (s *Subscriber) report(r *record) { s.known(r, s.Notify(r.Topic)) }
+func (s *Subscriber) report(h *held) { s.known(h, s.Notify(h.URL)) }
 
-// known logs a notice whose topic no source has.
-func (s *Subscriber) known(r *record, ok bool) {
+// known logs a notice whose URL no source has.
+func (s *Subscriber) known(h *held, ok bool) {
 	if !ok {
-		s.log.Warn("notify: no source has the topic", "uri", websync.RedactURL(r.Topic))
+		h.logger(s.log).Warn("notify: no source has the URL")
 	}
 }
 

@@ -13,10 +13,12 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/discover"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/notify"
 	"github.com/websync-go/websync/harvest/schedule"
+	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/publish"
 )
 
@@ -52,7 +54,8 @@ func Example() {
 	// context canceled
 }
 
-// A Subscriber requests a subscription, and the hub verifies it.
+// A Subscriber finds the hub that a feed names, and requests a subscription there; the hub
+// verifies it.
 func ExampleSubscriber() {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -64,10 +67,15 @@ func ExampleSubscriber() {
 	}))
 	defer hub.Close()
 
+	// a program has fetch.New(store)
+	web := &sourcetest.Fetcher{Site: sourcetest.Site{"https://law.example/feed.atom": {
+		Body: `<feed xmlns="http://www.w3.org/2005/Atom"><id>urn:law</id><link rel="hub" href="` + hub.URL + `"/></feed>`,
+	}}}
 	subscriber := &notify.Subscriber{
-		State: harvest.NewCatalog(memstore.New()),
+		State:    harvest.NewCatalog(memstore.New()),
+		Discover: (&discover.Finder{Fetcher: web}).Channel,
 		// Usually scheduler.Notify.
-		Notify: func(topic string) bool { fmt.Println("run the source of", topic); return true },
+		Notify: func(url string) bool { fmt.Println("run the source of", url); return true },
 		// A nil Client would refuse the loopback address of this hub.
 		Client: hub.Client(),
 	}
@@ -75,7 +83,7 @@ func ExampleSubscriber() {
 	defer server.Close()
 	subscriber.Callback = server.URL + "/websub/"
 	go subscriber.Run(ctx)
-	if err := subscriber.Subscribe(ctx, "https://law.example/feed.atom", hub.URL); err != nil {
+	if err := subscriber.Subscribe(ctx, "https://law.example/feed.atom"); err != nil {
 		fmt.Println(err)
 		return
 	}

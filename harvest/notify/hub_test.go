@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -105,20 +106,45 @@ type fixture struct {
 	hubs     *hubs
 	mu       sync.Mutex
 	notified []string
+	found    map[string]channel // by URL
+	finds    atomic.Int64       // calls of Discover
+}
+
+// A channel is what Discover finds.
+type channel struct {
+	topic string
+	hubs  []string
+	err   error
+}
+
+// names makes the document at url name a topic and hubs.
+func (f *fixture) names(url string, c channel) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.found[url] = c
+}
+
+func (f *fixture) discover(_ context.Context, url string) (string, []string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.finds.Add(1)
+	c := f.found[url]
+	return c.topic, c.hubs, c.err
 }
 
 func newFixture(t *testing.T) *fixture { return newFixtureOn(t, harvest.NewCatalog(memstore.New())) }
 
 func newFixtureOn(t *testing.T, state websync.State) *fixture {
-	f := &fixture{t: t, hubs: &hubs{began: time.Now()}}
+	f := &fixture{t: t, hubs: &hubs{began: time.Now()}, found: make(map[string]channel)}
 	f.Subscriber = &Subscriber{
 		Callback: "https://my.example/websub/",
 		State:    state,
 		Client:   &http.Client{Transport: f.hubs},
-		Notify: func(topic string) bool {
+		Discover: f.discover,
+		Notify: func(url string) bool {
 			f.mu.Lock()
 			defer f.mu.Unlock()
-			f.notified = append(f.notified, topic)
+			f.notified = append(f.notified, url)
 			return true
 		},
 	}
@@ -148,9 +174,11 @@ func (f *fixture) all() (all []Subscription) {
 	return all
 }
 
-func (f *fixture) subscribe(topic, hub string) {
+// subscribe subscribes to a topic that is the URL of its document.
+func (f *fixture) subscribe(topic string, hubs ...string) {
 	f.t.Helper()
-	require.NoError(f.t, f.Subscribe(context.Background(), topic, hub))
+	f.names(topic, channel{topic: topic, hubs: hubs})
+	require.NoError(f.t, f.Subscribe(context.Background(), topic))
 }
 
 // last returns the form of the last request to a hub.

@@ -3,9 +3,11 @@ package notify
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,45 +30,134 @@ func (s *Subscriber) newClient() *http.Client {
 // the secret in the request must not be sent unencrypted.
 func keepsSecret(from, to *url.URL) bool { return from.Scheme != "https" || to.Scheme == "https" }
 
-// ask sends the request that begin has noted in r, and notes its error.
-func (s *Subscriber) ask(ctx context.Context, r *record) {
+// findTime is how long finding a hub may take.
+const findTime = time.Minute
+
+// request makes the request that is due for a URL: what begin has noted in h. A hub is
+// asked to subscribe after it was found again, unless that was just done.
+func (s *Subscriber) request(ctx context.Context, r *record, h *held) {
+	if h.Status != Ending {
+		h = s.wanted(ctx, r, h)
+	}
+	if h != nil && ctx.Err() == nil {
+		s.ask(ctx, h)
+	}
+}
+
+// wanted returns the subscription to request in place of h, or nil if there is none.
+func (s *Subscriber) wanted(ctx context.Context, r *record, h *held) (next *held) {
+	topic, hubs, failed := h.Topic, r.Hubs, error(nil)
+	found := r.stale(now())
+	if found {
+		topic, hubs, failed = s.discover(ctx, h.URL)
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	err := s.change(ctx, idOf(h.URL), func(r *record) *record {
+		if next = nil; r == nil || r.Subs[0].Token != h.Token || r.Subs[0].Status == Ending {
+			return r // another Run was faster, or it is not wanted any more
+		}
+		switch {
+		case failed != nil && len(r.Hubs) == 0:
+			r.Subs[0].Error = failed.Error()
+			return r
+		case failed != nil: // what was found before serves
+			topic, hubs = r.Subs[0].Topic, r.Hubs
+		case len(hubs) == 0:
+			r.none(now())
+			return r
+		case found:
+			r.Found = now()
+		}
+		r.choose(topic, hubs, now())
+		next = r.Subs[0]
+		return r
+	})
+	log := h.logger(s.log)
+	switch {
+	case err != nil:
+		log.Warn("notify: subscription not stored", "error", err)
+		return nil
+	case failed != nil:
+		log.Warn("notify: hub not found", "error", failed)
+	case len(hubs) == 0:
+		log.Info("notify: the document names no hub")
+	case next != nil && (next.Topic != h.Topic || next.Hub != h.Hub):
+		next.logger(s.log).Info("notify: hub found", "topic", websync.RedactURL(next.Topic))
+	}
+	return next
+}
+
+// maxHubs is how many hubs of a document count.
+const maxHubs = 8
+
+// discover finds the topic and hubs of the document at a URL. Hubs that WebSub can't use
+// do not count if there are others.
+func (s *Subscriber) discover(ctx context.Context, url string) (topic string, hubs []string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, findTime)
+	defer cancel()
+	topic, hubs, err = s.Discover(ctx, url)
+	if err != nil || len(hubs) == 0 {
+		return "", nil, err
+	}
+	if err := checkURL("topic", topic); err != nil {
+		return "", nil, err
+	}
+	usable := slices.DeleteFunc(slices.Clone(hubs), func(hub string) bool { return checkURL("hub", hub) != nil })
+	if len(usable) == 0 {
+		return "", nil, checkURL("hub", hubs[0])
+	}
+	return topic, usable[:min(len(usable), maxHubs)], nil
+}
+
+// ask sends a request to the hub of h, and notes its error.
+func (s *Subscriber) ask(ctx context.Context, h *held) {
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, requestTime)
-	failed := outgoing.Post(limited, s.client, r.Hub, outgoing.Form, s.form(r))
+	failed := outgoing.Post(limited, s.client, h.Hub, outgoing.Form, s.form(h))
 	cancel()
 	if ctx.Err() != nil {
 		return
 	}
-	mode := r.mode()
-	log := s.log.With("uri", websync.RedactURL(r.Topic), "host", hostOf(r.Hub), "attempt", r.Attempts, "dur", time.Since(began))
-	if failed != nil {
-		log.Warn("notify: hub has not accepted", "mode", mode, "error", failed)
+	log := h.logger(s.log).With("mode", h.mode(), "attempt", h.Attempts, "dur", time.Since(began))
+	if failed == nil {
+		log.Info("notify: hub asked")
 	} else {
-		log.Info("notify: hub asked", "mode", mode)
+		log.Warn("notify: hub has not accepted", "error", failed)
 	}
-	err := s.change(ctx, idOf(r.Topic), func(held *record) *record {
-		if !held.is(r.Token) || held.Attempts != r.Attempts || held.mode() != mode {
-			return held // confirmed, denied, or cancelled in the meantime
+	err := s.change(ctx, idOf(h.URL), func(r *record) *record {
+		now := r.byToken(h.Token)
+		if now == nil || now.Attempts != h.Attempts || now.mode() != h.mode() {
+			return r // confirmed, denied, or cancelled in the meantime
 		}
-		held.Error = ""
+		now.Error = ""
 		if failed != nil {
-			held.Error = failed.Error()
+			now.Error = failed.Error()
 		}
-		if e, ok := errors.AsType[*outgoing.StatusError](failed); ok {
-			if later := now().Add(e.RetryAfter); later.After(held.Next) {
-				held.Next = later
-			}
-		}
-		return held
+		r.patience(now, failed)
+		return r
 	})
 	if err != nil {
 		log.Warn("notify: answer of the hub not stored", "error", err)
 	}
 }
 
+// patience makes h wait as long as the answer of its hub states, unless another hub has
+// its turn before.
+func (r *record) patience(h *held, failed error) {
+	e, ok := errors.AsType[*outgoing.StatusError](failed)
+	if !ok || h == r.Subs[0] && !r.lastTurn() {
+		return
+	}
+	if later := now().Add(e.RetryAfter); later.After(h.Next) {
+		h.Next = later
+	}
+}
+
 // mode returns the hub.mode of the next request; empty if there is none.
-func (r *record) mode() string {
-	switch r.Status {
+func (h *held) mode() string {
+	switch h.Status {
 	case Pending, Active:
 		return "subscribe"
 	case Ending:
@@ -76,15 +167,15 @@ func (r *record) mode() string {
 }
 
 // form returns the body of the request (WebSub §5.1).
-func (s *Subscriber) form(r *record) string {
+func (s *Subscriber) form(h *held) string {
 	form := url.Values{
-		"hub.mode":     {r.mode()},
-		"hub.topic":    {r.Topic},
-		"hub.callback": {strings.TrimSuffix(s.Callback, "/") + "/" + r.Token},
+		"hub.mode":     {h.mode()},
+		"hub.topic":    {h.Topic},
+		"hub.callback": {strings.TrimSuffix(s.Callback, "/") + "/" + h.Token},
 	}
-	if r.mode() == "subscribe" {
-		if r.Secret != "" {
-			form.Set("hub.secret", r.Secret)
+	if h.mode() == "subscribe" {
+		if h.Secret != "" {
+			form.Set("hub.secret", h.Secret)
 		}
 		if s.Lease >= 0 {
 			form.Set("hub.lease_seconds", strconv.FormatInt(int64(s.lease()/time.Second), 10))
@@ -101,10 +192,11 @@ func (s *Subscriber) lease() time.Duration {
 	return max(s.Lease, time.Second)
 }
 
-func hostOf(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return ""
+// logger returns a Logger that names h.
+func (h *held) logger(log *slog.Logger) *slog.Logger {
+	log = log.With("uri", websync.RedactURL(h.URL))
+	if u, err := url.Parse(h.Hub); err == nil && u.Host != "" {
+		log = log.With("host", u.Host)
 	}
-	return u.Host
+	return log
 }

@@ -35,19 +35,26 @@ type Subscriber struct {
 	// may call the other methods. It is required.
 	State websync.State
 
-	// Notify receives the topic of a notice, and reports whether a source has it: the
-	// method of a schedule.Scheduler. It must return at once. It is required.
-	Notify func(topic string) bool
+	// Discover finds the topic and the hubs of the document at a URL, those to ask first
+	// at the front: the method Channel of a discover.Finder. If the document names no
+	// hub, hubs is empty. A hub that a document does not name is returned by a function
+	// of the program's own. It is required.
+	Discover func(ctx context.Context, url string) (topic string, hubs []string, err error)
 
-	// Payload, if set, receives the topic and the content of a notice in place of Notify,
-	// and reports whether a source has the topic: the method of a schedule.Scheduler. It
+	// Notify receives the URL for which a notice has come, as Subscribe was given it, and
+	// reports whether a source has it: the method of a schedule.Scheduler. It must return
+	// at once. It is required.
+	Notify func(url string) bool
+
+	// Payload, if set, receives the URL and the content of a notice in place of Notify,
+	// and reports whether a source has the URL: the method of a schedule.Scheduler. It
 	// must return at once, and may keep body. It receives signed notices only; those of a
 	// hub of http, empty ones and longer ones than MaxPayload go to Notify.
 	//
 	// Sources apply what they receive, deletions included, without asking the publisher:
 	// the hub is trusted as much as the publisher is. If nil, the content of notices is
 	// dropped.
-	Payload func(topic string, body []byte) bool
+	Payload func(url string, body []byte) bool
 
 	// MaxPayload limits what Payload receives, in bytes. If zero, it is 1 MiB; if
 	// negative, MaxBody is the only limit.
@@ -78,86 +85,99 @@ type Subscriber struct {
 
 	mu     sync.Mutex // held while the index changes
 	once   sync.Once
-	wake   chan struct{} // holds at most one
-	slots  chan struct{} // of requests to hubs
+	finds  worker // calls Discover, and asks hubs after that
+	asks   worker // asks hubs that were found
 	client *http.Client
 	log    *slog.Logger
 }
 
 var _ http.Handler = (*Subscriber)(nil)
 
+// A worker makes some of the requests. One that waits for a source does not delay those
+// of the other.
+type worker struct {
+	wake  chan struct{} // holds at most one
+	slots chan struct{} // of requests at the same time
+}
+
+func newWorker(slots int) worker { return worker{make(chan struct{}, 1), make(chan struct{}, slots)} }
+
 func (s *Subscriber) start() {
 	s.once.Do(func() {
-		s.wake = make(chan struct{}, 1)
-		s.slots = make(chan struct{}, 8)
+		s.finds, s.asks = newWorker(8), newWorker(32)
 		s.client = s.newClient()
 		s.log = logger(s.Log)
 	})
 }
 
-// Subscribe stores a subscription to topic, the URL of a feed's self link, at hub. Run
-// sends the request until the hub has confirmed it, and renews it until Unsubscribe.
-//
-// A topic has one hub: another one replaces the first, whose next notice is answered with
-// 410. If the topic is subscribed at hub, Subscribe does nothing, even if the hub has
-// denied the subscription: to try again, call Unsubscribe first.
-func (s *Subscriber) Subscribe(ctx context.Context, topic, hub string) error {
+// Subscribe stores that changes of the document at url, a feed or a list, are wanted. Run
+// finds its hub, sends the request until that has confirmed it, and renews the
+// subscription until Unsubscribe. If that was stored before, Subscribe does nothing.
+func (s *Subscriber) Subscribe(ctx context.Context, url string) error {
 	s.start()
-	if err := errors.Join(s.check(), checkURL("topic", topic), checkURL("hub", hub)); err != nil {
+	if err := errors.Join(s.check(), checkURL("document", url)); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	err := s.change(ctx, idOf(topic), func(r *record) *record {
-		if r != nil && r.Hub == hub && (r.wanted() || r.Status == Denied) {
-			return r
+	err := s.change(ctx, idOf(url), func(r *record) *record {
+		if r == nil {
+			r = new(record)
 		}
-		return newRecord(topic, hub, now())
+		if len(r.Subs) == 0 || r.Subs[0].Status == Ending {
+			r.Subs = slices.Insert(r.Subs, 0, newHeld(url, "", "", now()))
+		}
+		return r
 	})
 	if err == nil {
-		err = s.enroll(ctx, topic)
+		err = s.enroll(ctx, url)
 	}
-	raise(s.wake)
+	s.raise()
 	return wrap(err)
 }
 
-// Unsubscribe stores the end of the subscription to topic, whose notices are answered
-// with 410 from now on. Run sends the request until the hub has confirmed it, or the
-// lease ends. It is no error if there is no subscription.
-func (s *Subscriber) Unsubscribe(ctx context.Context, topic string) error {
+// Unsubscribe stores the end of the subscriptions for url, whose notices are answered
+// with 410 from now on. Run sends the requests until the hubs have confirmed them, or the
+// leases end. It is no error if there is no subscription.
+func (s *Subscriber) Unsubscribe(ctx context.Context, url string) error {
 	s.start()
 	if err := s.check(); err != nil {
 		return err
 	}
-	err := s.change(ctx, idOf(topic), func(r *record) *record {
-		if r == nil || r.Status == Ending || r.Status == ended {
-			return r
+	err := s.change(ctx, idOf(url), func(r *record) *record {
+		if r != nil {
+			for _, h := range r.Subs {
+				h.end(now()) // and is over, if no hub has confirmed it
+			}
 		}
-		r.Next, r.Attempts, r.Error = now(), 0, ""
-		r.Status = Ending // and over, if no hub has confirmed the subscription
 		return r
 	})
-	raise(s.wake)
+	s.raise()
 	return wrap(err)
 }
 
-// Subscriptions yields all subscriptions, confirmed or not, in the order of their topics.
+// Subscriptions yields all subscriptions, confirmed or not, in the order of their URLs.
+// There may be several for a URL: the first is the wanted one, and those after it have
+// been replaced, because the topic or the hub of the document is another one, or are
+// Ending.
 func (s *Subscriber) Subscriptions(ctx context.Context) iter.Seq2[Subscription, error] {
 	return func(yield func(Subscription, error) bool) {
-		topics, err := s.topics(ctx)
-		for _, topic := range topics {
+		urls, err := s.urls(ctx)
+		for _, url := range urls {
 			var r *record
-			if r, err = s.load(ctx, idOf(topic)); err != nil {
+			if r, err = s.load(ctx, idOf(url)); err != nil {
 				break
 			}
-			if r == nil || r.over(now()) {
+			if r == nil {
 				continue
 			}
-			if r.Status == Active && !now().Before(r.Expires) {
-				r.Status = Pending
-			}
-			if !yield(r.Subscription, nil) {
-				return
+			for _, h := range r.Subs {
+				if h.Status == Active && !h.active(now()) {
+					h.Status = Pending
+				}
+				if !yield(h.Subscription, nil) {
+					return
+				}
 			}
 		}
 		if err != nil {
@@ -167,15 +187,21 @@ func (s *Subscriber) Subscriptions(ctx context.Context) iter.Seq2[Subscription, 
 }
 
 func (s *Subscriber) check() error {
-	if s.State == nil || s.Notify == nil {
-		return errors.New("notify: Subscriber.State and Subscriber.Notify must not be nil")
+	if s.State == nil || s.Notify == nil || s.Discover == nil {
+		return errors.New("notify: Subscriber.State, Subscriber.Discover and Subscriber.Notify must not be nil")
 	}
 	return checkURL("callback", s.Callback)
 }
 
+// maxURL is how long a URL may be: strangers write those of topics and hubs.
+const maxURL = 2 << 10
+
 // checkURL returns an error unless WebSub can use the URL.
 func checkURL(what, text string) error {
 	u, err := url.Parse(text)
+	if len(text) > maxURL {
+		return fmt.Errorf("notify: %s %.100q… must not be longer than %d bytes", what, websync.RedactURL(text), maxURL)
+	}
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.Fragment != "" {
 		return fmt.Errorf("notify: %s %q must be an http(s) URL without user name and fragment", what, websync.RedactURL(text))
 	}
@@ -192,27 +218,45 @@ func wrap(err error) error {
 	return err
 }
 
-// Run sends subscriptions to their hubs, renews leases after seven to eight tenths of
-// them, and repeats failed requests after 1, 2, 4 … minutes, at most six hours, less a
-// random part of up to a half. It returns when ctx is cancelled, with the cause. It
-// continues the subscriptions of earlier runs. Call it once.
+// Run finds hubs, sends subscriptions to them, renews leases after seven to eight tenths
+// of them, and repeats failed requests after 1, 2, 4 … minutes, at most six hours, less a
+// random part of up to a half. Of several hubs, the next one is asked when one has
+// refused, or has not confirmed; each has its turn before the wait becomes longer. A hub
+// that has denied, and a document that names no hub, are left alone for a day.
+//
+// Before a renewal and a repetition, Discover is asked again, but not twice in ten
+// minutes. If the topic has moved, or the hub is not named any more, the subscription is
+// replaced; the former one serves until the new one is confirmed, and is ended then. If
+// Discover fails, Run goes on with what it knows.
+//
+// It returns when ctx is cancelled, with the cause. It continues the subscriptions of
+// earlier runs. Call it once.
 func (s *Subscriber) Run(ctx context.Context) error {
 	s.start()
 	if err := s.check(); err != nil {
 		return err
 	}
 	defer s.client.CloseIdleConnections()
+	var both sync.WaitGroup
+	for _, w := range []worker{s.finds, s.asks} {
+		both.Go(func() { s.work(ctx, w) })
+	}
+	both.Wait()
+	return context.Cause(ctx)
+}
+
+// work makes the requests of a worker until ctx ends.
+func (s *Subscriber) work(ctx context.Context, w worker) {
 	var all sync.WaitGroup
 	defer all.Wait()
-	for {
-		wait, err := s.round(ctx, &all)
+	for ctx.Err() == nil {
+		wait, err := s.round(ctx, w, &all)
 		if err != nil && ctx.Err() == nil {
 			s.log.Warn("notify: subscriptions not read", "error", err)
 		}
 		select {
 		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-s.wake:
+		case <-w.wake:
 		case <-time.After(wait):
 		}
 	}
@@ -220,16 +264,16 @@ func (s *Subscriber) Run(ctx context.Context) error {
 
 // round begins all requests that are due, and returns how long to wait for the next
 // round.
-func (s *Subscriber) round(ctx context.Context, all *sync.WaitGroup) (time.Duration, error) {
+func (s *Subscriber) round(ctx context.Context, w worker, all *sync.WaitGroup) (time.Duration, error) {
 	wait := time.Hour
-	topics, err := s.topics(ctx)
-	for _, topic := range topics {
-		r, e := s.advance(ctx, topic, all)
+	urls, err := s.urls(ctx)
+	for _, url := range urls {
+		next, e := s.advance(ctx, w, url, all)
 		if e != nil {
-			err, wait = e, min(wait, time.Minute)
+			err = e
 		}
-		if r != nil && r.Status != Denied {
-			wait = min(wait, time.Until(r.Next))
+		if !next.IsZero() {
+			wait = min(wait, time.Until(next))
 		}
 	}
 	if err != nil {
@@ -238,72 +282,81 @@ func (s *Subscriber) round(ctx context.Context, all *sync.WaitGroup) (time.Durat
 	return wait, err
 }
 
-// advance begins the request that is due for a topic, or removes its record if it is
-// over, and returns the new record.
-func (s *Subscriber) advance(ctx context.Context, topic string, all *sync.WaitGroup) (*record, error) {
-	r, err := s.load(ctx, idOf(topic))
-	switch at := now(); {
+// advance begins the request that is due for a URL, or removes the URL if there is
+// nothing to do any more. It returns when to look again; zero if nothing is due any more.
+func (s *Subscriber) advance(ctx context.Context, w worker, url string, all *sync.WaitGroup) (time.Time, error) {
+	r, err := s.load(ctx, idOf(url))
+	switch {
 	case err != nil:
-		return nil, err
-	case r == nil || r.over(at):
-		return nil, s.remove(ctx, topic)
-	case !r.due(at):
-		return r, nil
+		return time.Time{}, err
+	case r == nil:
+		return time.Time{}, s.remove(ctx, url)
+	}
+	h, at := r.due()
+	switch finds := h.Status != Ending && r.stale(now()); {
+	case now().Before(at):
+		return at, nil
+	case finds != (w == s.finds): // and then it may be due for this one
+		return now().Add(firstWait / 2), nil
 	}
 	select {
 	case <-ctx.Done():
-		return nil, ctx.Err()
-	case s.slots <- struct{}{}:
+		return time.Time{}, ctx.Err()
+	case w.slots <- struct{}{}:
 	}
-	r, began, err := s.begin(ctx, topic)
-	if err != nil || !began {
-		<-s.slots
-		return r, err
+	r, h, err = s.begin(ctx, url)
+	if err != nil || h == nil {
+		<-w.slots
+		return time.Time{}, err
 	}
+	_, at = r.due()
 	all.Go(func() {
-		s.ask(ctx, r)
-		<-s.slots
+		s.request(ctx, r, h)
+		<-w.slots
 	})
-	return r, nil
+	return at, nil
 }
 
-// begin notes an attempt, so that no other process makes it at the same time, and reports
-// whether it is still due.
-func (s *Subscriber) begin(ctx context.Context, topic string) (rec *record, began bool, err error) {
-	err = s.change(ctx, idOf(topic), func(r *record) *record {
-		if began = r != nil && !r.over(now()) && r.due(now()); began {
-			r.begin(now())
+// begin notes an attempt, so that no other process makes it at the same time, and returns
+// the subscription that it is for; nil if none is due.
+func (s *Subscriber) begin(ctx context.Context, url string) (rec *record, h *held, err error) {
+	err = s.change(ctx, idOf(url), func(r *record) *record {
+		rec, h = r, nil
+		if r != nil {
+			if next, at := r.due(); !now().Before(at) {
+				h = next
+				r.begin(h, now())
+			}
 		}
-		rec = r
 		return r
 	})
-	return rec, began, err
+	return rec, h, err
 }
 
-// remove deletes the record of a subscription that is over.
-func (s *Subscriber) remove(ctx context.Context, topic string) error {
+// remove deletes a URL without a record.
+func (s *Subscriber) remove(ctx context.Context, url string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	gone := false
-	err := s.change(ctx, idOf(topic), func(r *record) *record {
-		if gone = r == nil || r.over(now()); gone {
-			return nil
-		}
+	err := s.change(ctx, idOf(url), func(r *record) *record {
+		gone = r == nil
 		return r
 	})
 	if err != nil || !gone {
 		return err
 	}
-	return s.setTopics(ctx, func(topics []string) []string {
-		return slices.DeleteFunc(topics, func(t string) bool { return t == topic })
+	return s.setURLs(ctx, func(urls []string) []string {
+		return slices.DeleteFunc(urls, func(u string) bool { return u == url })
 	})
 }
 
-// raise adds a notice unless there is one.
-func raise(notice chan struct{}) {
-	select {
-	case notice <- struct{}{}:
-	default:
+// raise makes the workers look for what is due.
+func (s *Subscriber) raise() {
+	for _, w := range []worker{s.finds, s.asks} {
+		select {
+		case w.wake <- struct{}{}:
+		default:
+		}
 	}
 }
 

@@ -1,13 +1,9 @@
 package notify
 
 import (
-	"bytes"
-	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/hex"
-	"encoding/json"
-	"errors"
 	mathrand "math/rand/v2"
 	"slices"
 	"strings"
@@ -21,176 +17,226 @@ import (
 type Status string
 
 const (
-	// Pending: the hub has not confirmed the subscription yet, or the lease has ended.
+	// Pending: the hub is not known yet, or has not confirmed the subscription yet, or
+	// the lease has ended.
 	Pending Status = "pending"
 	// Active: the hub has confirmed the subscription, and the lease has not ended.
 	Active Status = "active"
-	// Denied: the hub has denied the subscription (WebSub §5.2).
+	// Denied: the hub has denied the subscription (WebSub §5.2). It is asked again a day
+	// later.
 	Denied Status = "denied"
-	// Ending: Unsubscribe was called, and the hub has not confirmed that yet.
+	// NoHub: the document names no hub, so nothing announces its changes. It is read
+	// again a day later.
+	NoHub Status = "no hub"
+	// Ending: Unsubscribe was called, or another subscription has taken its place, and
+	// the hub has not confirmed that yet.
 	Ending Status = "ending"
 
-	ended Status = "ended" // to be removed by Run
+	ended Status = "ended" // to be removed
 )
 
-// A Subscription is one topic at one hub.
+// A Subscription is one topic at one hub, for the document at a URL.
 type Subscription struct {
-	Topic  string `json:"topic"`
-	Hub    string `json:"hub"`
+	URL    string `json:"url"`
+	Topic  string `json:"topic,omitempty"` // empty: not known yet
+	Hub    string `json:"hub,omitempty"`   // empty: not known yet, or there is none
 	Status Status `json:"status"`
 
 	// Expires is the end of the lease. It is zero if the hub has confirmed none.
 	Expires time.Time `json:"expires,omitzero"`
 
-	// Next is the time of the next request to the hub: to subscribe, to renew or to
-	// unsubscribe. It is zero if there will be none.
+	// Next is the time of the next request: to find the hub, to subscribe, to renew or to
+	// unsubscribe.
 	Next time.Time `json:"next,omitzero"`
 
-	// Error is the error of the last request to the hub, or the reason for which the hub
-	// has denied the subscription.
+	// Error is the error of the last request, or the reason for which the hub has denied
+	// the subscription.
 	Error string `json:"error,omitempty"`
 }
 
-// A record is a subscription in the State.
-type record struct {
+// A held is a subscription in the State.
+type held struct {
 	Subscription
 	Token    string `json:"token"`            // the last segment of the callback
 	Secret   string `json:"secret,omitempty"` // empty: notices are not signed
 	Attempts int    `json:"attempts,omitempty"`
 }
 
-const (
-	prefix   = "notify/websub/"
-	indexKey = prefix + "index" // all topics, as a JSON array
-	idLen    = 32
-)
-
-// idOf returns the end of the key of a topic's record, with which its tokens begin.
-func idOf(topic string) string {
-	return hex.EncodeToString([]byte(websync.SHA256([]byte(topic)).Sum))[:idLen]
+// A record is what the State holds of a URL.
+type record struct {
+	// Subs are its subscriptions, at least one. The first is the wanted one, unless it is
+	// Ending. Of the others, those that are Active serve until the first is.
+	Subs  []*held   `json:"subs"`
+	Hubs  []string  `json:"hubs,omitempty"` // as found last
+	Found time.Time `json:"found,omitzero"`
 }
+
+const (
+	// pause is how long a hub that has denied, or a document without a hub, is left alone.
+	pause = 24 * time.Hour
+	// firstWait is how long to wait at most after the first failure.
+	firstWait = time.Minute
+	// fresh is how long what was found is not looked for again.
+	fresh = 10 * time.Minute
+	// shortest and longest are the limits of leases. A shorter one would be a stream of
+	// requests.
+	shortest = 10 * time.Second
+	longest  = 365 * 24 * time.Hour
+)
 
 // now returns the time as it is stored: in UTC.
 func now() time.Time { return time.Now().UTC() }
 
-// newRecord returns a subscription that is due at once. Its callback cannot be guessed.
-// It has a secret if the request is encrypted (WebSub §5.1).
-func newRecord(topic, hub string, now time.Time) *record {
-	r := &record{
-		Subscription: Subscription{Topic: topic, Hub: hub, Status: Pending, Next: now},
-		Token:        idOf(topic) + rand.Text(),
+// newHeld returns a subscription that is due at once. Its callback cannot be guessed. It
+// has a secret if the request is encrypted (WebSub §5.1).
+func newHeld(url, topic, hub string, now time.Time) *held {
+	h := &held{
+		Subscription: Subscription{URL: url, Topic: topic, Hub: hub, Status: Pending, Next: now},
+		Token:        idOf(url) + rand.Text(),
 	}
 	if strings.HasPrefix(strings.ToLower(hub), "https:") {
-		r.Secret = rand.Text() + rand.Text()
+		h.Secret = rand.Text() + rand.Text()
 	}
-	return r
+	return h
 }
 
 // wanted reports whether notices are accepted.
-func (r *record) wanted() bool { return r.Status == Pending || r.Status == Active }
+func (h *held) wanted() bool { return h.Status == Pending || h.Status == Active }
 
-// confirm sets the lease that the hub grants.
-func (r *record) confirm(now time.Time, lease time.Duration) {
-	r.Status, r.Expires, r.Attempts, r.Error = Active, now.Add(lease), 0, ""
-	renew := lease - lease/5 - mathrand.N(lease/10)
-	r.Next = now.Add(max(renew, time.Minute))
+// active reports whether a hub has confirmed h, and its lease has not ended.
+func (h *held) active(now time.Time) bool { return h.Status == Active && now.Before(h.Expires) }
+
+// over reports whether h may be deleted.
+func (h *held) over(now time.Time) bool {
+	return h.Status == ended || h.Status == Ending && !now.Before(h.Expires)
 }
 
-// begin notes an attempt to reach the hub. A lease that has ended is not renewed, but
-// replaced by a new subscription with another callback and another secret.
-func (r *record) begin(now time.Time) {
-	if r.Status == Active && !now.Before(r.Expires) {
-		attempts := r.Attempts
-		*r = *newRecord(r.Topic, r.Hub, now)
-		r.Attempts = attempts
+// end makes the request due by which h ends.
+func (h *held) end(now time.Time) {
+	if h.Status != Ending {
+		h.Status, h.Next, h.Attempts, h.Error = Ending, now, 0, ""
 	}
-	r.Attempts++
-	r.Next = now.Add(outgoing.Backoff(r.Attempts, time.Minute, 6*time.Hour))
 }
 
-// over reports whether r may be deleted.
-func (r *record) over(now time.Time) bool {
-	return r.Status == ended || r.Status == Ending && !now.Before(r.Expires)
-}
-
-// due reports whether a request to the hub is due.
-func (r *record) due(now time.Time) bool { return r.Status != Denied && !now.Before(r.Next) }
-
-// change atomically replaces the record of id by the result of f. Both are nil for no
-// record. It may call f more than once.
-func (s *Subscriber) change(ctx context.Context, id string, f func(*record) *record) error {
-	return s.swap(ctx, prefix+id, func(old []byte) ([]byte, error) {
-		r := f(parseRecord(old))
-		if r == nil {
-			return nil, nil
-		}
-		return json.Marshal(r)
+// tidy removes what is over, and what was replaced and has lapsed.
+func (r *record) tidy(now time.Time) {
+	all := slices.Clone(r.Subs)
+	r.Subs = slices.DeleteFunc(r.Subs, func(h *held) bool {
+		return h.over(now) || h != all[0] && h.Status != Ending && !h.active(now)
 	})
 }
 
-// swap atomically replaces a value by the result of f.
-func (s *Subscriber) swap(ctx context.Context, key string, f func([]byte) ([]byte, error)) error {
-	for range 100 { // at each conflict another change was faster
-		old, err := s.State.State(ctx, key)
-		if err != nil {
-			return err
-		}
-		value, err := f(slices.Clone(old))
-		if err != nil || bytes.Equal(old, value) {
-			return err
-		}
-		if err = s.State.Swap(ctx, key, old, value); !errors.Is(err, websync.ErrConflict) {
-			return err
-		}
-	}
-	return websync.ErrConflict
-}
-
-// load returns the record of id, or nil if there is none.
-func (s *Subscriber) load(ctx context.Context, id string) (*record, error) {
-	value, err := s.State.State(ctx, prefix+id)
-	return parseRecord(value), err
-}
-
-// parseRecord returns nil for a value that is no record, as if there were none.
-func parseRecord(value []byte) *record {
-	r := new(record)
-	if json.Unmarshal(value, r) != nil {
+// byToken returns the subscription with a token, or nil.
+func (r *record) byToken(token string) *held {
+	if r == nil {
 		return nil
 	}
-	return r
-}
-
-// topics returns all topics that may have a record.
-func (s *Subscriber) topics(ctx context.Context) (topics []string, err error) {
-	value, err := s.State.State(ctx, indexKey)
-	if err == nil && value != nil {
-		json.Unmarshal(value, &topics) // a malformed index counts as empty
+	for _, h := range r.Subs {
+		if subtle.ConstantTimeCompare([]byte(h.Token), []byte(token)) == 1 {
+			return h
+		}
 	}
-	return topics, err
+	return nil
 }
 
-// enroll adds a topic to the index, which is sorted.
-func (s *Subscriber) enroll(ctx context.Context, topic string) error {
-	return s.setTopics(ctx, func(topics []string) []string {
-		i, found := slices.BinarySearch(topics, topic)
-		if !found {
-			topics = slices.Insert(topics, i, topic)
+// due returns the subscription that is due next, and when. Those that were replaced are
+// due when they lapse.
+func (r *record) due() (next *held, at time.Time) {
+	for _, h := range r.Subs {
+		when := h.Next
+		if h != r.Subs[0] && h.Status != Ending {
+			when = h.Expires
 		}
-		return topics
-	})
+		if next == nil || when.Before(at) {
+			next, at = h, when
+		}
+	}
+	return next, at
 }
 
-// setTopics changes the topics of the index.
-func (s *Subscriber) setTopics(ctx context.Context, change func(topics []string) []string) error {
-	return s.swap(ctx, indexKey, func(old []byte) ([]byte, error) {
-		var topics []string
-		json.Unmarshal(old, &topics) // a malformed index counts as empty
-		if topics = change(topics); len(topics) == 0 {
-			return nil, nil
+// begin notes an attempt for a subscription that is due. An attempt is a turn: before
+// requests are repeated after a longer wait, each hub has its turn.
+func (r *record) begin(h *held, now time.Time) {
+	h.Attempts++
+	turns := max(1, len(r.Hubs))
+	h.Next = now.Add(outgoing.Backoff((h.Attempts+turns-1)/turns, firstWait, 6*time.Hour))
+}
+
+// stale reports whether the topic and the hubs must be found again.
+func (r *record) stale(now time.Time) bool { return len(r.Hubs) == 0 || now.Sub(r.Found) >= fresh }
+
+// lastTurn reports whether each hub has had its turn since one has confirmed.
+func (r *record) lastTurn() bool { return r.Subs[0].Attempts%max(1, len(r.Hubs)) == 0 }
+
+// none notes that the document names no hub. A subscription that is active serves until
+// its lease ends.
+func (r *record) none(now time.Time) {
+	r.Found, r.Hubs = now, nil
+	if r.Subs[0].Status != NoHub {
+		r.replace(newHeld(r.Subs[0].URL, "", "", now), now)
+	}
+	h := r.Subs[0]
+	h.Status, h.Next, h.Attempts, h.Error = NoHub, now.Add(pause), 0, ""
+}
+
+// choose makes the wanted subscription one for a topic at one of the hubs: at the one
+// that it has, unless that has failed. One that was denied, or whose lease has ended, is
+// replaced by one with another callback and another secret.
+func (r *record) choose(topic string, hubs []string, now time.Time) {
+	h := r.Subs[0]
+	at := slices.Index(hubs, h.Hub)
+	if failed := h.Attempts > 1; at < 0 || failed {
+		at = (at + 1) % len(hubs)
+	}
+	lapsed := h.Status == Active && !h.active(now)
+	if r.Hubs = hubs; h.Topic == topic && h.Hub == hubs[at] && !lapsed && h.wanted() {
+		return
+	}
+	next := newHeld(h.URL, topic, hubs[at], now)
+	for _, other := range r.Subs[1:] {
+		if other.Topic == topic && other.Hub == next.Hub && other.active(now) {
+			next = other // it was replaced by one that has failed
 		}
-		return json.Marshal(topics)
-	})
+	}
+	next.Next, next.Attempts = h.Next, h.Attempts
+	r.replace(next, now)
+}
+
+// replace makes another subscription the wanted one. The one before serves as long as it
+// is active.
+func (r *record) replace(h *held, now time.Time) {
+	r.Subs = slices.DeleteFunc(r.Subs, func(other *held) bool { return other == h })
+	r.Subs = slices.Insert(r.Subs, 0, h)
+	r.tidy(now)
+}
+
+// confirm sets the lease that the hub of h grants. If h is the wanted one, those that it
+// has replaced end.
+func (r *record) confirm(h *held, now time.Time, lease time.Duration) {
+	h.Status, h.Expires, h.Attempts, h.Error = Active, now.Add(lease), 0, ""
+	h.Next = now.Add(lease - lease/5 - mathrand.N(lease/10))
+	for _, other := range r.Subs {
+		if h == r.Subs[0] && other != h {
+			other.end(now)
+		}
+	}
+}
+
+// deny notes that the hub of h has denied it. If another hub has not had its turn yet, h
+// stays due.
+func (r *record) deny(h *held, now time.Time, reason string) {
+	if h.Status == Active || r.lastTurn() {
+		h.Attempts, h.Next = max(1, h.Attempts), now.Add(pause)
+	}
+	h.Status, h.Expires, h.Error = Denied, time.Time{}, reason
+}
+
+// idLen is the length of what tokens begin with.
+const idLen = 32
+
+// idOf returns the end of the key of a URL's record, with which its tokens begin.
+func idOf(url string) string {
+	return hex.EncodeToString([]byte(websync.SHA256([]byte(url)).Sum))[:idLen]
 }
 
 // find returns the id of the record that may have the token.
@@ -200,9 +246,4 @@ func find(token string) (id string, ok bool) {
 	}
 	_, err := hex.DecodeString(token[:idLen])
 	return token[:idLen], err == nil
-}
-
-// is reports whether r is not nil and has the token.
-func (r *record) is(token string) bool {
-	return r != nil && subtle.ConstantTimeCompare([]byte(r.Token), []byte(token)) == 1
 }

@@ -114,13 +114,18 @@ func (r *LinkReader) Next() (Link, error) {
 	return l, nil
 }
 
-// HeaderLinks returns the links of the values of Link header fields. It leaves out what
-// is damaged: the rest of that value.
-func HeaderLinks(values []string) []Link {
+// HeaderLinks returns the links of the document at base, of which values are the Link
+// header fields, with absolute targets. It leaves out links with an anchor, which lead
+// from another document, those that lead to no host, and what is damaged: the rest of
+// that value.
+func HeaderLinks(values []string, base string) []Link {
 	var links []Link
 	for _, value := range values {
 		for l, err := range NewLinkReader(strings.NewReader(value), "").All() {
-			if err == nil {
+			if err != nil || l.Get("anchor") != "" {
+				continue
+			}
+			if l.Target = Resolve(base, l.Target); l.Target != "" {
 				links = append(links, l)
 			}
 		}

@@ -96,10 +96,13 @@ type failing struct{ err error }
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }
 
 func TestHeaderLinks(t *testing.T) {
-	links := HeaderLinks([]string{`<https://hub.example.org/>; rel="hub", </feed>; rel="self"`, `broken`, `</set1/capabilitylist.xml>; rel="up ResourceSync"`})
+	links := HeaderLinks([]string{
+		`<https://hub.example.org/>; rel="hub", </feed>; rel="self"`, `broken`, `</x>; rel=self; anchor="#y", <mailto:a@example.org>; rel=self`,
+		`</set1/capabilitylist.xml>; rel="up ResourceSync"`,
+	}, "https://example.org/a/b")
 	require.Len(t, links, 3)
 	assert.True(t, links[0].HasRel("hub"))
-	assert.Equal(t, "/feed", links[1].Target)
+	assert.Equal(t, "https://example.org/feed", links[1].Target)
 	assert.True(t, links[2].HasRel("resourcesync"))
 	assert.False(t, links[2].HasRel("resource"))
 }

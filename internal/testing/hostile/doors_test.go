@@ -182,8 +182,8 @@ func TestReceivers(t *testing.T) {
 			notified := func(u string) bool { called = true; return u == "http://a.example/" }
 			var handler http.Handler = &notify.Receiver{Notify: func(u string) bool { return u == "http://a.example/" }}
 			if strings.HasPrefix(c.target, "/websub/") {
-				s := &notify.Subscriber{Callback: w.url + "/websub/", State: w.store, Notify: notified}
-				require.NoError(t, s.Subscribe(t.Context(), "http://a.example/", "http://127.0.0.1:"+inside.port()+"/hub"))
+				s := &notify.Subscriber{Callback: w.url + "/websub/", State: w.store, Discover: names(inside.url() + "/hub"), Notify: notified}
+				require.NoError(t, s.Subscribe(t.Context(), "http://a.example/"))
 				handler = s
 			}
 			r := &http.Request{Method: c.method, Header: http.Header{"Content-Type": {c.mediaType}, "X-Hub-Signature": {"sha256=" + strings.Repeat("0", 64)}}, Host: "x", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
@@ -202,9 +202,11 @@ func TestReceivers(t *testing.T) {
 	}
 	t.Run("hub inside", func(t *testing.T) {
 		w := newWorld(t)
-		s := &notify.Subscriber{Callback: w.url + "/websub/", State: w.store, Notify: func(string) bool { return true }}
+		s := &notify.Subscriber{
+			Callback: w.url + "/websub/", State: w.store, Discover: names(inside.url() + "/hub"), Notify: func(string) bool { return true },
+		}
 		ctx, cancel := context.WithCancel(t.Context())
-		require.NoError(t, s.Subscribe(ctx, "http://a.example/", inside.url()+"/hub"))
+		require.NoError(t, s.Subscribe(ctx, "http://a.example/"))
 		ended := make(chan error)
 		go func() { ended <- s.Run(ctx) }()
 		assert.Eventually(t, func() bool {
@@ -218,6 +220,11 @@ func TestReceivers(t *testing.T) {
 		cancel()
 		<-ended
 	})
+}
+
+// names returns what finds a hub in each document.
+func names(hub string) func(context.Context, string) (string, []string, error) {
+	return func(_ context.Context, url string) (string, []string, error) { return url, []string{hub}, nil }
 }
 
 // parsed returns a URL as a server gets it, whatever is in it.
