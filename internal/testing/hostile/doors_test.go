@@ -182,7 +182,7 @@ func TestReceivers(t *testing.T) {
 			notified := func(u string) bool { called = true; return u == "http://a.example/" }
 			var handler http.Handler = &notify.Receiver{Notify: func(u string) bool { return u == "http://a.example/" }}
 			if strings.HasPrefix(c.target, "/websub/") {
-				s := &notify.Subscriber{Callback: w.url + "/websub/", State: w.store, Discover: names(inside.url() + "/hub"), Notify: notified}
+				s := &notify.Subscriber{Callback: w.url + "/websub/", State: w.store, Discover: announcedAt(inside.url() + "/hub"), Notify: notified}
 				require.NoError(t, s.Subscribe(t.Context(), "http://a.example/"))
 				handler = s
 			}
@@ -203,7 +203,7 @@ func TestReceivers(t *testing.T) {
 	t.Run("hub inside", func(t *testing.T) {
 		w := newWorld(t)
 		s := &notify.Subscriber{
-			Callback: w.url + "/websub/", State: w.store, Discover: names(inside.url() + "/hub"), Notify: func(string) bool { return true },
+			Callback: w.url + "/websub/", State: w.store, Discover: announcedAt(inside.url() + "/hub"), Notify: func(string) bool { return true },
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		require.NoError(t, s.Subscribe(ctx, "http://a.example/"))
@@ -222,8 +222,8 @@ func TestReceivers(t *testing.T) {
 	})
 }
 
-// names returns what finds a hub in each document.
-func names(hub string) func(context.Context, string) (string, []string, error) {
+// announcedAt returns what finds a hub in each document.
+func announcedAt(hub string) func(context.Context, string) (string, []string, error) {
 	return func(_ context.Context, url string) (string, []string, error) { return url, []string{hub}, nil }
 }
 
