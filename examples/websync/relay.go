@@ -184,7 +184,7 @@ func (p *relayCommand) serve(ctx context.Context) error {
 	for _, pinger := range p.pingers {
 		work(pinger.Run)
 	}
-	work(p.subscribe)
+	work(p.unsubscribe)
 	work(p.subscriber.Run)
 	work(func(ctx context.Context) error { return p.follow(ctx, followers) })
 	work(p.merger.run)

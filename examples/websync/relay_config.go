@@ -33,7 +33,6 @@ type configSource struct {
 	Budget   configBudget `json:"budget"`
 	Pings    []string     `json:"pings"`
 	Hub      string       `json:"hub"`
-	Topic    string       `json:"topic"`
 	Payloads bool         `json:"payloads"`
 
 	Scope       []string `json:"scope"`

@@ -3,21 +3,22 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 	"sync"
 
-	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/discover"
 	"github.com/websync-go/websync/harvest/notify"
 	"github.com/websync-go/websync/harvest/schedule"
 )
 
 // A followed is a source of the configuration, with what that says of all sources.
 type followed struct {
-	configSource // Quarantined by the file or by command, and with the Topic if there is a Hub
+	configSource // Quarantined by the file or by command
 	target       cli.Target
 	entry        schedule.Entry // without Source
 }
@@ -73,9 +74,7 @@ func (p *relayCommand) fail(err error) {
 func (p *relayCommand) open(ctx context.Context, f *follower) error {
 	opener := *p.opener
 	opener.MaxValue = int(f.Quota.Description) // of what is longer nothing is taken anyway
-	if f.SameHost {
-		opener.Fetcher = sameHost{p.opener.Fetcher, f.target.URL}
-	}
+	opener.Fetcher = p.fetcher(f)
 	sources, left, err := opener.Sources(ctx, f.target)
 	if err != nil && len(sources) == 0 {
 		return err
@@ -100,6 +99,7 @@ func (p *relayCommand) open(ctx context.Context, f *follower) error {
 	if err := p.members.add(ctx, f.target.URL, keys); err != nil {
 		return err
 	}
+	p.working.Go(func() { p.subscribe(ctx, keys) })
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.ended {
@@ -117,16 +117,23 @@ func (p *relayCommand) open(ctx context.Context, f *follower) error {
 	return nil
 }
 
-// A sameHost is a Fetcher that asks the host of a URL only.
-type sameHost struct {
-	harvest.Fetcher
-	url string
+// fetcher returns the Fetcher for documents of a source. It reaches a private address only
+// if the source's URL names its host.
+func (p *relayCommand) fetcher(f *follower) harvest.Fetcher {
+	return rooted{p.opener.Fetcher, f.target.URL, f.SameHost}
 }
 
-func (s sameHost) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+// A rooted is a Fetcher of the documents of a URL, or only of those on its host.
+type rooted struct {
+	harvest.Fetcher
+	url      string
+	sameHost bool
+}
+
+func (r rooted) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
 	sent := *req
-	sent.Root, sent.SameHost = s.url, true
-	return s.Fetcher.Fetch(ctx, &sent)
+	sent.Root, sent.SameHost = r.url, r.sameHost
+	return r.Fetcher.Fetch(ctx, &sent)
 }
 
 // doubt lets what a source is be found out anew at the next start.
@@ -147,8 +154,9 @@ func (p *relayCommand) notice(url string) bool { return p.payload(url, nil) }
 // payload makes the sources run that have a URL, or applies the content of a notice. It
 // reports whether there are any.
 func (p *relayCommand) payload(url string, body []byte) (known bool) {
+	from := p.members.url(url)
 	for _, f := range p.following() {
-		keys, mine := f.named(url)
+		keys, mine := f.named(url, from)
 		known = known || mine
 		for _, key := range keys {
 			if f.Payloads {
@@ -162,14 +170,15 @@ func (p *relayCommand) payload(url string, body []byte) (known bool) {
 }
 
 // named returns the keys of the Sources that have a URL, and reports whether the follower
-// has it. If they are not known yet, they run when they are.
-func (f *follower) named(url string) (keys []string, mine bool) {
+// has it. from is the URL that led to it in an earlier run. If the Sources are not known
+// yet, they run when they are.
+func (f *follower) named(url, from string) (keys []string, mine bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if slices.Contains(f.keys, url) && url != f.target.URL {
 		return []string{url}, true // one of several
 	}
-	if !slices.Contains(append([]string{f.target.URL, f.target.Feed, f.Topic}, f.Pings...), url) || url == "" {
+	if !slices.Contains(append([]string{f.target.URL, f.target.Feed}, f.Pings...), url) && (f.keys != nil || from != f.target.URL) || url == "" {
 		return nil, false
 	}
 	f.noticed = f.keys == nil
@@ -179,47 +188,78 @@ func (f *follower) named(url string) (keys []string, mine bool) {
 // websubPath is where callbacks of hubs are, below notifyPath.
 const websubPath = "websub/"
 
-// subscribes reports whether the changes of a source are announced by a hub.
-func (f *followed) subscribes() bool { return f.Hub != "" && !f.Quarantined }
-
 // makeSubscriber makes what subscribes at hubs.
 func (p *relayCommand) makeSubscriber() {
 	p.subscriber = &notify.Subscriber{
-		Callback: p.Base + notifyPath + websubPath, State: p.store, Notify: p.notice, Payload: p.payload, Log: p.log,
+		Callback: p.Base + notifyPath + websubPath, State: p.store, Log: p.log,
+		Discover: p.channel, Notify: p.notice, Payload: p.payload,
 	}
 	if p.AllowPrivate {
 		p.subscriber.Client = &http.Client{} // one without the guard
 	}
 }
 
-// subscribe subscribes to the topics of the configuration, and to no others, as soon as
-// the store can be written.
-func (p *relayCommand) subscribe(ctx context.Context) error {
-	cli.AwaitAll(ctx, []*notify.Subscriber{p.subscriber}, p.subscribeTo, func(err error) { p.Complain(err.Error()) })
+// subscribes reports whether notices of changes of a source are wanted, and can come in.
+func (p *relayCommand) subscribes(source string) bool {
+	f := p.follower(source)
+	return f != nil && !f.Quarantined && p.started.Base != ""
+}
+
+// channel finds where the changes of a source are announced.
+func (p *relayCommand) channel(ctx context.Context, source string) (topic string, hubs []string, err error) {
+	f := p.follower(source)
+	if f == nil {
+		return "", nil, nil // it is followed no longer
+	}
+	finder := &discover.Finder{Fetcher: p.fetcher(f)}
+	topic, hubs, err = finder.Channel(ctx, source)
+	if feed := f.target.Feed; err == nil && len(hubs) == 0 && feed != "" {
+		topic, hubs, err = finder.Channel(ctx, feed)
+	}
+	if f.Hub != "" {
+		return topic, []string{f.Hub}, err
+	}
+	return topic, slices.DeleteFunc(hubs, func(hub string) bool { return f.SameHost && !onSameHost(hub, source) }), err
+}
+
+// onSameHost reports whether two URLs have the same host, whatever its port.
+func onSameHost(a, b string) bool {
+	x, errX := url.Parse(a)
+	y, errY := url.Parse(b)
+	return errX == nil && errY == nil && strings.EqualFold(x.Hostname(), y.Hostname())
+}
+
+// subscribe subscribes to notices of changes of sources as soon as the store can be
+// written.
+func (p *relayCommand) subscribe(ctx context.Context, sources []string) {
+	cli.AwaitAll(ctx, sources, func(ctx context.Context, source string) error {
+		if !p.subscribes(source) {
+			return nil
+		}
+		return p.subscriber.Subscribe(ctx, source)
+	}, func(err error) { p.Complain(err.Error()) })
+}
+
+// unsubscribe ends the subscriptions that are not wanted any more, as soon as the store
+// can be written.
+func (p *relayCommand) unsubscribe(ctx context.Context) error {
+	cli.AwaitAll(ctx, []*notify.Subscriber{p.subscriber}, p.unsubscribeFrom, func(err error) { p.Complain(err.Error()) })
 	return nil
 }
 
-func (p *relayCommand) subscribeTo(ctx context.Context, subscriber *notify.Subscriber) error {
+func (p *relayCommand) unsubscribeFrom(ctx context.Context, subscriber *notify.Subscriber) error {
 	var old []string
 	for s, err := range subscriber.Subscriptions(ctx) {
 		if err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(p.following(), func(f *follower) bool { return f.subscribes() && f.Topic == s.Topic }) {
-			old = append(old, s.Topic)
+		if !p.subscribes(s.URL) {
+			old = append(old, s.URL)
 		}
 	}
-	for _, topic := range old {
-		if err := subscriber.Unsubscribe(ctx, topic); err != nil {
+	for _, source := range old {
+		if err := subscriber.Unsubscribe(ctx, source); err != nil {
 			return err
-		}
-	}
-	for _, f := range p.following() {
-		if !f.subscribes() {
-			continue
-		}
-		if err := subscriber.Subscribe(ctx, f.Topic, f.Hub); err != nil {
-			return errors.Join(errors.New(websync.RedactURL(f.Topic)), err)
 		}
 	}
 	return nil

@@ -121,11 +121,19 @@ func (p *relayCommand) makeMerger(ctx context.Context) error {
 // member returns how a source of the store is published, and false if it is quarantined. One
 // that is no longer named has no settings.
 func (p *relayCommand) member(source string) (m union.Member, ok bool) {
+	if f := p.follower(source); f != nil {
+		return union.Member{Scope: f.Scope, Rank: f.Rank}, !f.Quarantined
+	}
+	return m, true
+}
+
+// follower returns what follows a source; nil if its URL is no longer named.
+func (p *relayCommand) follower(source string) *follower {
 	url := p.members.url(source)
 	for _, f := range p.following() {
 		if f.target.URL == url {
-			return union.Member{Scope: f.Scope, Rank: f.Rank}, !f.Quarantined
+			return f
 		}
 	}
-	return m, true
+	return nil
 }

@@ -122,7 +122,7 @@ func (p *relayCommand) follows(ctx context.Context, sources []followed) (began, 
 		return 0, 0 // the program ends
 	}
 	p.working.Go(func() { p.follow(ctx, next) })
-	p.working.Go(func() { p.subscribe(ctx) })
+	p.working.Go(func() { _ = p.unsubscribe(ctx) })
 	select {
 	case p.merger.again <- struct{}{}:
 	default:

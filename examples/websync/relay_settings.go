@@ -245,17 +245,13 @@ func (c *configuration) checkSources(s *settings) error {
 		return errors.New("nothing to harvest: name URLs, or a file with -config")
 	}
 	for i := range c.Sources {
-		f, err := c.followed(fmt.Sprintf("sources[%d].", i), &c.Sources[i], s)
+		f, err := c.followed(fmt.Sprintf("sources[%d].", i), &c.Sources[i])
 		if err != nil {
 			return err
 		}
 		for k, other := range s.sources {
 			if other.target.URL == f.target.URL {
 				return c.wrong(fmt.Sprintf("sources[%d].url", i), f.target.URL, "is sources[%d], too: each source once", k)
-			}
-			if f.Hub != "" && other.Hub != "" && f.Topic == other.Topic {
-				path := fmt.Sprintf("sources[%d].topic", i)
-				return c.wrong(path, f.Topic, "is that of sources[%d], too: a topic has one hub", k)
 			}
 		}
 		s.sources = append(s.sources, f)
@@ -264,7 +260,7 @@ func (c *configuration) checkSources(s *settings) error {
 }
 
 // followed returns what is needed to follow a source.
-func (c *configuration) followed(path string, src *configSource, s *settings) (f followed, err error) {
+func (c *configuration) followed(path string, src *configSource) (f followed, err error) {
 	protocol := cmp.Or(src.Protocol, cli.Auto)
 	switch {
 	case !slices.Contains(harvested, protocol):
@@ -302,7 +298,7 @@ func (c *configuration) followed(path string, src *configSource, s *settings) (f
 	if err := c.urls(path+"pings", src.Pings); err != nil {
 		return f, err
 	}
-	if err := c.subscription(path, src, &f, s); err != nil {
+	if err := c.checkAnnounced(path, src); err != nil {
 		return f, err
 	}
 	f.entry, err = c.entry(path, src)
@@ -310,20 +306,18 @@ func (c *configuration) followed(path string, src *configSource, s *settings) (f
 	return f, err
 }
 
-// subscription sets what f subscribes to.
-func (c *configuration) subscription(path string, src *configSource, f *followed, s *settings) error {
+// checkAnnounced checks what says how changes of a source are announced by a hub.
+func (c *configuration) checkAnnounced(path string, src *configSource) error {
+	const needs = "needs base: the hub must reach this program"
 	switch {
-	case src.Hub == "" && src.Topic != "":
-		return c.wrong(path+"topic", src.Topic, "only with a hub")
-	case src.Hub == "" && src.Payloads:
-		return c.wrong(path+"payloads", src.Payloads, "only with a hub")
+	case src.Payloads && c.Base == "":
+		return c.wrong(path+"payloads", src.Payloads, needs)
 	case src.Hub == "":
 		return nil
 	case c.Base == "":
-		return c.wrong(path+"hub", src.Hub, "needs base: the hub must reach this program")
+		return c.wrong(path+"hub", src.Hub, needs)
 	}
-	f.Topic = cmp.Or(src.Topic, f.target.URL)
-	return cmp.Or(c.url(path+"hub", f.Hub), c.url(path+"topic", f.Topic))
+	return c.url(path+"hub", src.Hub)
 }
 
 // entry returns when a source runs.

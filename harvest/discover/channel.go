@@ -10,8 +10,8 @@ import (
 )
 
 // Channel returns where the changes of the document at url are announced (WebSub §4): the
-// topic, and the hubs that announce its changes, those of https first. Both are empty if
-// there is no hub. It fits the field Discover of notify.Subscriber.
+// topic, and the hubs that announce its changes, those of https first; none if it names
+// no hub. It fits the field Discover of notify.Subscriber.
 //
 // It finds the links self and hub in the HTTP header of the document or else, each
 // relation for itself, in the document: in a feed of any format, the head of a web page,
@@ -45,16 +45,17 @@ func (s *search) channel(ctx context.Context) (topic string, hubs []string, err 
 		return "", nil, a.err
 	case len(found) == 1 && found[0].Protocol == ResourceSync:
 		return (&resourcesync.Source{URL: found[0].URL}).Channel(ctx, s)
-	case len(found) == 1 && len(found[0].Hubs) > 0:
-		return found[0].Topic, found[0].Hubs, nil
+	case len(found) == 1:
+		topic, hubs = found[0].Topic, found[0].Hubs
+	default:
+		topic, hubs = a.channel(a.head)
 	}
-	switch topic, hubs = a.channel(a.head); {
+	switch {
 	case len(hubs) > 0:
-		return topic, hubs, nil
 	case a.fault != nil:
 		return "", nil, a.fault
 	case len(found) == 0:
 		return "", nil, fmt.Errorf("%s: %s, and names no hub", websync.RedactURL(s.root), cmp.Or(a.what, "it is unknown"))
 	}
-	return "", nil, nil
+	return topic, hubs, nil
 }

@@ -133,12 +133,10 @@ func names(items []atom.Item) (all []string) {
 	return all
 }
 
-// channel returns where changes of a document with these links are announced: both are
-// empty if it names no hub. The topic of a document without a link self is its URL.
+// channel returns where changes of a document with these links are announced. The topic
+// of a document without a link self is its URL.
 func (a *answer) channel(links []webpage.Link) (topic string, hubs []string) {
-	if topic, hubs = webpage.Channel(a.links(), links); len(hubs) == 0 {
-		return "", nil
-	}
+	topic, hubs = webpage.Channel(a.links(), links)
 	return cmp.Or(topic, a.final), hubs
 }
 

@@ -111,6 +111,7 @@ func (s *search) robots(ctx context.Context, l lead, a *answer) (found []*Offer)
 	}
 	s.offers = slices.DeleteFunc(s.offers, func(o *Offer) bool { return slices.Contains(lists, o) })
 	o := Offer{Protocol: Sitemap, URL: l.url, grade: listing}
+	o.Topic, o.Hubs = a.channel(nil)
 	set := s.offer(l, o, "it is %s, which are one set; %d of the first %d lead to sitemaps",
 		a.what, len(lists), min(most, len(lines)))
 	return append(found, set...)

@@ -132,5 +132,7 @@ func (s *search) text(l lead, a *answer) (found []*Offer, known bool) {
 	}
 	a.is("a text sitemap of %s", entries(n, err))
 	a.noteFault(err)
-	return s.offer(l, Offer{Protocol: Sitemap, URL: l.url, grade: listing}, "it is %s", a.what), true
+	o := Offer{Protocol: Sitemap, URL: l.url, grade: listing}
+	o.Topic, o.Hubs = a.channel(nil)
+	return s.offer(l, o, "it is %s", a.what), true
 }

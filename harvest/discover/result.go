@@ -47,8 +47,8 @@ type Offer struct {
 	// Title is the title of the feed, if it has one.
 	Title string
 
-	// Topic and Hubs are where the feed or sitemap says that its changes are announced by
-	// WebSub. Those of ResourceSync may be in other documents: Finder.Channel finds them.
+	// Topic is the topic of the feed or sitemap in WebSub, and Hubs are the hubs that it
+	// names. Those of ResourceSync may be in other documents: Finder.Channel finds them.
 	Topic string
 	Hubs  []string
 

@@ -85,7 +85,7 @@ func TestADocumentWithoutAHub(t *testing.T) {
 			assert.Equal(t, Subscription{URL: feedURL, Status: NoHub, Next: sub.Next}, sub)
 			assert.Equal(t, day, time.Until(sub.Next))
 			time.Sleep(5*day + time.Minute)
-			assert.EqualValues(t, 6, f.finds.Load())
+			assert.EqualValues(t, 6, f.calls.Load())
 			assert.Empty(t, f.hubs.requests())
 			f.names(feedURL, channel{topic: feedURL, hubs: []string{hubURL}})
 			f.hubs.confirm(func(r request) { f.verify(r.form) })
@@ -148,16 +148,16 @@ func TestDiscoveryThatFails(t *testing.T) {
 				assert.Contains(t, f.only().Error, name)
 			}
 			require.Empty(t, f.hubs.requests())
-			assert.Less(t, f.finds.Load(), int64(50))
+			assert.Less(t, f.calls.Load(), int64(50))
 			f.hubs.confirm(func(r request) { f.verify(r.form) })
 			f.names(feedURL, channel{topic: feedURL, hubs: []string{"ftp://hub.example/", hubURL}})
 			time.Sleep(7 * time.Hour)
 			assert.Equal(t, Active, f.only().Status)
 
 			f.names(feedURL, channel{err: errors.New("boom")})
-			finds := f.finds.Load()
+			finds := f.calls.Load()
 			time.Sleep(30 * day)
-			assert.Greater(t, f.finds.Load(), finds)
+			assert.Greater(t, f.calls.Load(), finds)
 			assert.Equal(t, Active, f.only().Status, "renewed")
 			assert.Equal(t, 1, f.notices())
 		})
@@ -259,12 +259,12 @@ func TestShortLeases(t *testing.T) {
 		confirmed(t, func(f *fixture, first url.Values) {
 			f.verify(first, "hub.lease_seconds", seconds)
 			f.hubs.confirm(func(r request) { f.verify(r.form, "hub.lease_seconds", seconds) })
-			finds := f.finds.Load()
+			finds := f.calls.Load()
 			time.Sleep(3 * time.Hour)
 			assert.Equal(t, Active, f.only().Status)
 			assert.Zero(t, f.notices(), "none has ended")
 			assert.Equal(t, first, f.last())
-			assert.LessOrEqual(t, f.finds.Load()-finds, int64(3*time.Hour/fresh))
+			assert.LessOrEqual(t, f.calls.Load()-finds, int64(3*time.Hour/fresh))
 		})
 	}
 }

@@ -107,7 +107,7 @@ type fixture struct {
 	mu       sync.Mutex
 	notified []string
 	found    map[string]channel // by URL
-	finds    atomic.Int64       // calls of Discover
+	calls    atomic.Int64       // calls of Discover
 }
 
 // A channel is what Discover finds.
@@ -127,7 +127,7 @@ func (f *fixture) names(url string, c channel) {
 func (f *fixture) discover(_ context.Context, url string) (string, []string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.finds.Add(1)
+	f.calls.Add(1)
 	c := f.found[url]
 	return c.topic, c.hubs, c.err
 }

@@ -33,22 +33,29 @@ func keepsSecret(from, to *url.URL) bool { return from.Scheme != "https" || to.S
 // findTime is how long finding a hub may take.
 const findTime = time.Minute
 
-// request makes the request that is due for a URL: what begin has noted in h. A hub is
-// asked to subscribe after it was found again, unless that was just done.
-func (s *Subscriber) request(ctx context.Context, r *record, h *held) {
+// request makes the request that is due for a URL, what begin has noted in h, and
+// releases a slot of w. A hub is asked to subscribe after it was found again, unless that
+// was just done.
+func (s *Subscriber) request(ctx context.Context, w worker, r *record, h *held) {
 	if h.Status != Ending {
 		h = s.wanted(ctx, r, h)
 	}
-	if h != nil && ctx.Err() == nil {
+	if <-w.slots; h == nil {
+		return
+	}
+	select {
+	case <-ctx.Done():
+	case s.asks.slots <- struct{}{}:
 		s.ask(ctx, h)
+		<-s.asks.slots
 	}
 }
 
 // wanted returns the subscription to request in place of h, or nil if there is none.
 func (s *Subscriber) wanted(ctx context.Context, r *record, h *held) (next *held) {
 	topic, hubs, failed := h.Topic, r.Hubs, error(nil)
-	found := r.stale(now())
-	if found {
+	stale := r.stale(now())
+	if stale {
 		topic, hubs, failed = s.discover(ctx, h.URL)
 	}
 	if ctx.Err() != nil {
@@ -57,6 +64,9 @@ func (s *Subscriber) wanted(ctx context.Context, r *record, h *held) (next *held
 	err := s.change(ctx, idOf(h.URL), func(r *record) *record {
 		if next = nil; r == nil || r.Subs[0].Token != h.Token || r.Subs[0].Status == Ending {
 			return r // another Run was faster, or it is not wanted any more
+		}
+		if stale {
+			r.Sought = now()
 		}
 		switch {
 		case failed != nil && len(r.Hubs) == 0:
@@ -67,8 +77,6 @@ func (s *Subscriber) wanted(ctx context.Context, r *record, h *held) (next *held
 		case len(hubs) == 0:
 			r.none(now())
 			return r
-		case found:
-			r.Found = now()
 		}
 		r.choose(topic, hubs, now())
 		next = r.Subs[0]

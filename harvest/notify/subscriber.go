@@ -85,8 +85,8 @@ type Subscriber struct {
 
 	mu     sync.Mutex // held while the index changes
 	once   sync.Once
-	finds  worker // calls Discover, and asks hubs after that
-	asks   worker // asks hubs that were found
+	finds  worker // calls Discover
+	asks   worker // asks hubs
 	client *http.Client
 	log    *slog.Logger
 }
@@ -104,7 +104,7 @@ func newWorker(slots int) worker { return worker{make(chan struct{}, 1), make(ch
 
 func (s *Subscriber) start() {
 	s.once.Do(func() {
-		s.finds, s.asks = newWorker(8), newWorker(32)
+		s.finds, s.asks = newWorker(4), newWorker(32)
 		s.client = s.newClient()
 		s.log = logger(s.Log)
 	})
@@ -310,10 +310,7 @@ func (s *Subscriber) advance(ctx context.Context, w worker, url string, all *syn
 		return time.Time{}, err
 	}
 	_, at = r.due()
-	all.Go(func() {
-		s.request(ctx, r, h)
-		<-w.slots
-	})
+	all.Go(func() { s.request(ctx, w, r, h) })
 	return at, nil
 }
 

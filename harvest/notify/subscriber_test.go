@@ -415,7 +415,8 @@ func TestTheDefaultClientRefusesPrivateAddresses(t *testing.T) {
 	f.subscribe(feedURL, server.URL)
 	r, h, err := f.begin(t.Context(), feedURL)
 	require.NoError(t, err)
-	f.request(t.Context(), r, h)
+	f.finds.slots <- struct{}{}
+	f.request(t.Context(), f.finds, r, h)
 	assert.False(t, reached)
 	assert.Equal(t, server.URL, f.only().Hub)
 	assert.Contains(t, f.only().Error, "prohibited IP address")

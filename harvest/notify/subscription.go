@@ -66,9 +66,9 @@ type held struct {
 type record struct {
 	// Subs are its subscriptions, at least one. The first is the wanted one, unless it is
 	// Ending. Of the others, those that are Active serve until the first is.
-	Subs  []*held   `json:"subs"`
-	Hubs  []string  `json:"hubs,omitempty"` // as found last
-	Found time.Time `json:"found,omitzero"`
+	Subs   []*held   `json:"subs"`
+	Hubs   []string  `json:"hubs,omitempty"`  // as found last
+	Sought time.Time `json:"sought,omitzero"` // when Discover was called last
 }
 
 const (
@@ -76,7 +76,7 @@ const (
 	pause = 24 * time.Hour
 	// firstWait is how long to wait at most after the first failure.
 	firstWait = time.Minute
-	// fresh is how long what was found is not looked for again.
+	// fresh is how long Discover is not called again after it has found hubs.
 	fresh = 10 * time.Minute
 	// shortest and longest are the limits of leases. A shorter one would be a stream of
 	// requests.
@@ -163,7 +163,7 @@ func (r *record) begin(h *held, now time.Time) {
 }
 
 // stale reports whether the topic and the hubs must be found again.
-func (r *record) stale(now time.Time) bool { return len(r.Hubs) == 0 || now.Sub(r.Found) >= fresh }
+func (r *record) stale(now time.Time) bool { return len(r.Hubs) == 0 || now.Sub(r.Sought) >= fresh }
 
 // lastTurn reports whether each hub has had its turn since one has confirmed.
 func (r *record) lastTurn() bool { return r.Subs[0].Attempts%max(1, len(r.Hubs)) == 0 }
@@ -171,7 +171,7 @@ func (r *record) lastTurn() bool { return r.Subs[0].Attempts%max(1, len(r.Hubs))
 // none notes that the document names no hub. A subscription that is active serves until
 // its lease ends.
 func (r *record) none(now time.Time) {
-	r.Found, r.Hubs = now, nil
+	r.Hubs = nil
 	if r.Subs[0].Status != NoHub {
 		r.replace(newHeld(r.Subs[0].URL, "", "", now), now)
 	}
