@@ -11,7 +11,6 @@ import (
 
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/harvest/discover"
 	"github.com/websync-go/websync/harvest/notify"
 	"github.com/websync-go/websync/harvest/schedule"
 )
@@ -72,9 +71,7 @@ func (p *relayCommand) fail(err error) {
 
 // open schedules the Sources of what a follower's URL leads to.
 func (p *relayCommand) open(ctx context.Context, f *follower) error {
-	opener := *p.opener
-	opener.MaxValue = int(f.Quota.Description) // of what is longer nothing is taken anyway
-	opener.Fetcher = p.fetcher(f)
+	opener := p.openerFor(f)
 	sources, left, err := opener.Sources(ctx, f.target)
 	if err != nil && len(sources) == 0 {
 		return err
@@ -117,10 +114,13 @@ func (p *relayCommand) open(ctx context.Context, f *follower) error {
 	return nil
 }
 
-// fetcher returns the Fetcher for documents of a source. It reaches a private address only
-// if the source's URL names its host.
-func (p *relayCommand) fetcher(f *follower) harvest.Fetcher {
-	return rooted{p.opener.Fetcher, f.target.URL, f.SameHost}
+// openerFor returns the Opener for a source. It reaches a private address only if the
+// source's URL names its host.
+func (p *relayCommand) openerFor(f *follower) *cli.Opener {
+	opener := *p.opener
+	opener.MaxValue = int(f.Quota.Description) // of what is longer nothing is taken anyway
+	opener.Fetcher = rooted{p.opener.Fetcher, f.target.URL, f.SameHost}
+	return &opener
 }
 
 // A rooted is a Fetcher of the documents of a URL, or only of those on its host.
@@ -211,11 +211,7 @@ func (p *relayCommand) channel(ctx context.Context, source string) (topic string
 	if f == nil {
 		return "", nil, nil // it is followed no longer
 	}
-	finder := &discover.Finder{Fetcher: p.fetcher(f)}
-	topic, hubs, err = finder.Channel(ctx, source)
-	if feed := f.target.Feed; err == nil && len(hubs) == 0 && feed != "" {
-		topic, hubs, err = finder.Channel(ctx, feed)
-	}
+	topic, hubs, err = p.openerFor(f).Channel(ctx, f.target, source)
 	if f.Hub != "" {
 		return topic, []string{f.Hub}, err
 	}

@@ -49,11 +49,11 @@ type upstream struct {
 
 const ownKey = "own"
 
-// newUpstream returns an upstream without resources.
-func newUpstream(t *testing.T, protocol string) *upstream {
+// newUpstream returns an upstream without resources, whose documents name hubs.
+func newUpstream(t *testing.T, protocol string, hubs ...string) *upstream {
 	u := &upstream{t: t, store: harvest.NewCatalog(memstore.New())}
 	handler := &publish.Handler{}
-	lists := &cli.Publication{Protocol: protocol}
+	lists := &cli.Publication{Protocol: protocol, Hubs: hubs}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if lists.IsList(r.URL.EscapedPath()) {
 			u.asked.Add(1)

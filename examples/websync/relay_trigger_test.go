@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -22,6 +23,7 @@ import (
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/harvest/notify"
 	"github.com/websync-go/websync/harvest/sqlitestore"
 	"github.com/websync-go/websync/internal/testing/testkit"
 )
@@ -115,45 +117,142 @@ func TestPingWhileFindingOut(t *testing.T) {
 	follow(r)
 }
 
-// TestWebSub: the relay subscribes at the hub of a source, and runs it after a notice.
+// TestWebSub: the relay subscribes at the hub that a source names, or that its
+// configuration does, and runs the source after a notice.
 func TestWebSub(t *testing.T) {
-	u := newUpstream(t, "atom")
-	callback := make(chan string, 10)
-	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.FormValue("hub.mode") == "subscribe" && r.FormValue("hub.topic") == u.entry {
-			callback <- r.FormValue("hub.callback")
-		}
-		w.WriteHeader(http.StatusAccepted)
-	}))
-	defer hub.Close()
-	f := newFront(t, func() {})
-	r := startRelay(t, 1, "-store=mem", "-as=atom", "-allow-private", "-base="+f.URL, configured(t, `{"sources": [
-		{"url": %q, "protocol": "atom", "every": "never", "interval": "0s", "hub": %q}]}`, u.entry, hub.URL))
+	for name, test := range map[string]struct{ protocol, source string }{
+		"a feed names it":        {"atom", `"protocol": "atom"`},
+		"found by itself":        {"atom", `"protocol": "auto"`},
+		"ResourceSync names it":  {"resourcesync", `"protocol": "resourcesync"`},
+		"configured":             {"sitemap", `"protocol": "sitemap", "hub": %q`},
+		"on the host of the URL": {"atom", `"same_host": true`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			requests := make(chan url.Values, 10)
+			hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				r.ParseForm()
+				requests <- r.PostForm
+				w.WriteHeader(http.StatusAccepted)
+			}))
+			defer hub.Close()
+			u := newUpstream(t, test.protocol, hub.URL)
+			f := newFront(t, func() {})
+			source := strings.Replace(test.source, "%q", `"`+hub.URL+`"`, 1)
+			r := startRelay(t, 1, "-store=mem", "-as=atom", "-allow-private", "-base="+f.URL, configured(t, `{"sources": [
+				{"url": %q, "every": "never", "interval": "0s", `+source+`}]}`, u.entry))
+			f.leadsTo(t, r)
+
+			form := <-requests
+			to := form.Get("hub.callback")
+			require.True(t, strings.HasPrefix(to, f.URL+"/notify/websub/"), to)
+			assert.Equal(t, u.entry, form.Get("hub.topic"))
+			query := url.Values{"hub.mode": {"subscribe"}, "hub.topic": {u.entry}, "hub.challenge": {"yes"}, "hub.lease_seconds": {"864000"}}
+			resp, err := http.Get(to + "?" + query.Encode())
+			require.NoError(t, err)
+			resp.Body.Close()
+			require.Equal(t, http.StatusOK, resp.StatusCode)
+
+			reader := newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src})
+			reader.follows(t, u)
+			u.put("a.txt", "a")
+			resp, err = http.Post(to, "application/atom+xml", strings.NewReader("<feed/>"))
+			require.NoError(t, err)
+			resp.Body.Close()
+			require.Equal(t, 2, resp.StatusCode/100)
+			reader.follows(t, u)
+			resp, err = http.Post(f.URL+"/notify/websub/unknown", "application/atom+xml", strings.NewReader("<feed/>"))
+			require.NoError(t, err)
+			resp.Body.Close()
+			assert.Equal(t, http.StatusGone, resp.StatusCode)
+		})
+	}
+}
+
+// leadsTo makes the front lead to a relay that listens.
+func (f *front) leadsTo(t *testing.T, r *running) {
 	eventually(t, func() bool { return strings.Contains(r.stderr.String(), "listening at ") })
 	_, addr, _ := strings.Cut(r.stderr.String(), "listening at ")
 	addr, _, _ = strings.Cut(addr, "\n")
 	f.relay.Store(&url.URL{Scheme: "http", Host: addr})
+}
 
-	to := <-callback
-	require.True(t, strings.HasPrefix(to, f.URL+"/notify/websub/"), to)
-	resp, err := http.Get(to + "?" + url.Values{"hub.mode": {"subscribe"}, "hub.topic": {u.entry}, "hub.challenge": {"yes"}, "hub.lease_seconds": {"864000"}}.Encode())
-	require.NoError(t, err)
-	resp.Body.Close()
-	require.Equal(t, http.StatusOK, resp.StatusCode)
-	eventually(t, func() bool { return u.asked.Load() > 0 }, "it runs after the confirmation")
+// TestHubsThatAreNotAsked: without a base no hub reaches the relay; with same_host, and
+// with the guard against private addresses, those that strangers name are left alone.
+func TestHubsThatAreNotAsked(t *testing.T) {
+	for name, test := range map[string]struct {
+		base, source string
+		want         func(notify.Subscription) bool
+	}{
+		"without a base": {"", "", nil},
+		"quarantined":    {"https://relay.example/", `"quarantined": true,`, nil},
+		"another host": {"https://relay.example/", `"same_host": true,`, func(s notify.Subscription) bool {
+			return s.Status == notify.NoHub
+		}},
+		"a private address": {"https://relay.example/", "", func(s notify.Subscription) bool {
+			return s.Status == notify.Pending && strings.Contains(s.Error, "prohibited IP address")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("asked") }))
+			defer hub.Close()
+			u := newUpstream(t, "atom", strings.Replace(hub.URL, "127.0.0.1", "localhost", 1))
+			args := []string{"-store=mem", configured(t, `{"sources": [{`+test.source+`"url": %q, "protocol": "atom", "every": "never"}]}`, u.entry)}
+			if test.base != "" {
+				args = append(args, "-base="+test.base)
+			}
+			p := &relayCommand{}
+			r := startProgram(t, p, 1, args...)
+			eventually(t, func() bool { return strings.Contains(r.stderr.String(), "listening at ") })
+			subscriptions := func() (all []notify.Subscription) {
+				for s, err := range p.subscriber.Subscriptions(t.Context()) {
+					require.NoError(t, err)
+					all = append(all, s)
+				}
+				return all
+			}
+			if test.want == nil {
+				p.subscribe(t.Context(), []string{u.entry})
+				assert.Empty(t, subscriptions())
+				return
+			}
+			eventually(t, func() bool {
+				all := subscriptions()
+				return len(all) == 1 && test.want(all[0])
+			})
+		})
+	}
+}
 
-	reader := newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src})
-	reader.follows(t, u)
-	u.put("a.txt", "a")
-	resp, err = http.Post(to, "application/atom+xml", strings.NewReader("<feed/>"))
-	require.NoError(t, err)
-	resp.Body.Close()
-	require.Equal(t, 2, resp.StatusCode/100)
-	reader.follows(t, u)
-	resp, err = http.Post(f.URL+"/notify/websub/unknown", "application/atom+xml", strings.NewReader("<feed/>"))
-	require.NoError(t, err)
-	resp.Body.Close()
-	assert.Equal(t, http.StatusGone, resp.StatusCode)
+// TestSubscriptionsOfSourcesThatGo end: also those that went while the relay did not run.
+func TestSubscriptionsOfSourcesThatGo(t *testing.T) {
+	hub := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }))
+	defer hub.Close()
+	u, other := newUpstream(t, "atom", hub.URL), newUpstream(t, "atom", hub.URL)
+	file := filepath.Join(t.TempDir(), "relay.db")
+	start := func(p *relayCommand, urls ...string) *running {
+		args := []string{"-store=sqlite:" + file, "-base=https://relay.example/", "-protocol=atom"}
+		r := startProgram(t, p, 1, append(args, urls...)...)
+		eventually(t, func() bool { return strings.Contains(r.stderr.String(), "listening at ") })
+		return r
+	}
+	subscribed := func(p *relayCommand, want ...string) {
+		eventually(t, func() bool {
+			var all []string
+			for s, err := range p.subscriber.Subscriptions(t.Context()) {
+				require.NoError(t, err)
+				all = append(all, s.URL)
+			}
+			slices.Sort(want)
+			return slices.Equal(want, all)
+		})
+	}
+	p := &relayCommand{}
+	r := start(p, u.entry, other.entry)
+	subscribed(p, u.entry, other.entry)
+	r.stop()
+	p = &relayCommand{}
+	start(p, other.entry)
+	subscribed(p, other.entry)
 }
 
 // TestNotifies: subscribers and hubs are posted the URL at which readers begin, after a

@@ -16,23 +16,30 @@
 //
 // # WebSub
 //
-// A [Subscriber] subscribes at hubs, confirms its subscriptions, checks the signatures of
-// notices, and renews subscriptions before they end. It stores them in a [websync.State];
-// every Store of package harvest is one:
+// A [Subscriber] finds the hubs that documents name, subscribes there, confirms its
+// subscriptions, checks the signatures of notices, and renews subscriptions before they
+// end. It stores them in a [websync.State]; every Store of package harvest is one:
 //
+//	finder := &discover.Finder{Fetcher: client}
 //	subscriber := &notify.Subscriber{
 //		Callback: "https://my.example/websub/",
 //		State:    store,
+//		Discover: finder.Channel,
 //		Notify:   scheduler.Notify,
 //	}
 //	http.Handle("/websub/", subscriber)
 //	go subscriber.Run(ctx)
-//	err := subscriber.Subscribe(ctx, "https://example.org/feed", "https://hub.example.net/")
+//	err := subscriber.Subscribe(ctx, "https://example.org/feed")
 //
-// The two URLs are those of the feed's links with the relations self and hub, in its HTTP
-// Link headers or, without these, in the feed itself (WebSub §4), where atom.Reader.Feed
-// finds them. A publisher may move to another hub, so read the links again from time to
-// time: Subscribe with the same hub does nothing.
+// Nothing but the URL has to be known. Topic and hub are those of the links self and hub
+// in the HTTP header of the document or, of a relation that the header does not have, in
+// the document itself (WebSub §4). They are found again before a renewal, so a topic or a
+// hub that moves is followed, and nothing that is announced in between is lost. The
+// source of a document without a hub runs by its schedule alone.
+//
+// A document may name whatever it likes as its topic and hub. A notice makes the source
+// of the URL run that Subscribe was given, and no other; and hubs at private addresses
+// are not asked, unless the Client allows them.
 //
 // # Payloads
 //

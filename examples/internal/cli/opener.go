@@ -56,14 +56,33 @@ func (l *Left) Err(t Target) error {
 // the Sources of earlier runs are returned beside the error. A panic is an error, whose
 // stack is announced.
 func (o *Opener) Sources(ctx context.Context, t Target) (sources []harvest.Source, left []Left, err error) {
-	err = survive.Panic(websync.RedactURL(t.URL), func() (err error) {
+	err = o.survive(t.URL, func() (err error) {
 		sources, left, err = o.sources(ctx, t)
 		return err
 	})
+	return sources, left, err
+}
+
+// survive calls f. A panic is an error, whose stack is announced.
+func (o *Opener) survive(url string, f func() error) error {
+	err := survive.Panic(websync.RedactURL(url), f)
 	if caught, ok := errors.AsType[*websync.PanicError](err); ok {
 		o.Announce(fmt.Sprintf("%v\n%s", err, caught.Stack))
 	}
-	return sources, left, err
+	return err
+}
+
+// Channel finds where the changes of a Source of a target are announced by WebSub: as its
+// documents say, or else the feed that the target names.
+func (o *Opener) Channel(ctx context.Context, t Target, key string) (topic string, hubs []string, err error) {
+	finder := &discover.Finder{Fetcher: o.Fetcher}
+	err = o.survive(key, func() (err error) {
+		if topic, hubs, err = finder.Channel(ctx, key); err == nil && len(hubs) == 0 && t.Feed != "" {
+			topic, hubs, err = finder.Channel(ctx, t.Feed)
+		}
+		return err
+	})
+	return topic, hubs, err
 }
 
 func (o *Opener) sources(ctx context.Context, t Target) ([]harvest.Source, []Left, error) {
