@@ -2,6 +2,7 @@ package notify
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -63,14 +64,117 @@ func TestAChannelThatMoves(t *testing.T) {
 func TestAChannelThatMovesBack(t *testing.T) {
 	confirmed(t, func(f *fixture, first url.Values) {
 		f.names(feedURL, channel{topic: feedURL, hubs: []string{plainHub}})
-		time.Sleep(80000 * time.Second)
+		time.Sleep(time.Until(f.only().Next))
+		synctest.Wait()
 		require.Len(t, f.all(), 2)
 		f.names(feedURL, channel{topic: feedURL, hubs: []string{hubURL}})
-		f.hubs.confirm(func(r request) { f.verify(r.form) })
-		time.Sleep(15000 * time.Second)
+		f.hubs.confirm(func(r request) {
+			if r.url == hubURL {
+				f.verify(r.form)
+			}
+		})
+		time.Sleep(2 * time.Hour)
 		assert.Equal(t, first, f.last())
 		assert.Equal(t, Active, f.only().Status)
 		assert.Zero(t, f.notices(), "nothing was missed")
+	})
+}
+
+// TestAReplacedSubscriptionMayBeDenied, which is no reason to leave the new hub alone.
+func TestAReplacedSubscriptionMayBeDenied(t *testing.T) {
+	confirmed(t, func(f *fixture, first url.Values) {
+		f.names(feedURL, channel{topic: feedURL, hubs: []string{plainHub}})
+		time.Sleep(time.Until(f.only().Next))
+		synctest.Wait()
+		require.Len(t, f.all(), 2)
+		assert.Equal(t, http.StatusOK, f.verify(first, "hub.mode", "denied", "hub.challenge", "").Code)
+		assert.Equal(t, Pending, f.only().Status)
+		assert.Equal(t, plainHub, f.only().Hub)
+		assert.Equal(t, http.StatusGone, f.post(first, "sha256", ""))
+	})
+}
+
+// TestPayloadsOfAnotherTopic are for the URL that was subscribed to, whatever its document
+// names as its topic.
+func TestPayloadsOfAnotherTopic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		var got []string
+		f.Payload = func(url string, _ []byte) bool { got = append(got, url); return true }
+		f.names(feedURL, channel{topic: "https://other.example/feed", hubs: []string{hubURL}})
+		require.NoError(t, f.Subscribe(t.Context(), feedURL))
+		during(t, f.Run, func() {
+			form := f.last()
+			assert.Equal(t, http.StatusOK, f.verify(form).Code)
+			f.post(form, "sha256", "<urlset/>")
+			assert.Equal(t, []string{feedURL}, got)
+			assert.Equal(t, []string{feedURL}, f.notified)
+		})
+	})
+}
+
+// TestChangesDuringDiscovery: what Unsubscribe and Subscribe have stored meanwhile counts.
+func TestChangesDuringDiscovery(t *testing.T) {
+	for name, again := range map[string]bool{"unsubscribed": false, "unsubscribed and subscribed": true} {
+		t.Run(name, func(t *testing.T) {
+			confirmed(t, func(f *fixture, first url.Values) {
+				f.hubs.confirm(func(r request) { f.verify(r.form) })
+				f.meanwhile(func() {
+					require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
+					if again {
+						require.NoError(t, f.Subscribe(t.Context(), feedURL))
+					}
+				})
+				time.Sleep(90000 * time.Second)
+				modes := map[string]int{}
+				for _, r := range f.hubs.requests()[1:] {
+					modes[r.form.Get("hub.mode")]++
+				}
+				assert.Equal(t, 1, modes["unsubscribe"])
+				assert.Equal(t, map[bool]int{true: 1}[again], modes["subscribe"])
+				assert.Len(t, f.all(), modes["subscribe"])
+				for _, s := range f.all() {
+					assert.Equal(t, Active, s.Status)
+				}
+			})
+		})
+	}
+}
+
+// TestSubscribeWhileItEnds: with another callback, and the end goes on.
+func TestSubscribeWhileItEnds(t *testing.T) {
+	confirmed(t, func(f *fixture, first url.Values) {
+		require.NoError(t, f.Unsubscribe(t.Context(), feedURL))
+		require.NoError(t, f.Subscribe(t.Context(), feedURL))
+		synctest.Wait()
+		both := f.all()
+		require.Len(t, both, 2)
+		assert.Equal(t, []Status{Pending, Ending}, []Status{both[0].Status, both[1].Status})
+		f.hubs.confirm(func(r request) { f.verify(r.form) })
+		time.Sleep(time.Hour)
+		assert.Equal(t, Active, f.only().Status)
+		assert.Equal(t, http.StatusGone, f.post(first, "sha256", ""))
+		assert.Equal(t, 1, f.notices())
+	})
+}
+
+// TestManyHubs: a document may name thousands.
+func TestManyHubs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t)
+		var hubs []string
+		for i := range 1000 {
+			hubs = append(hubs, fmt.Sprintf("https://hub.example.net/%d", i))
+		}
+		during(t, f.Run, func() {
+			f.subscribe(feedURL, hubs...)
+			time.Sleep(10 * day)
+			asked := map[string]bool{}
+			for _, r := range f.hubs.requests() {
+				asked[r.url] = true
+			}
+			assert.Len(t, asked, maxHubs)
+		})
 	})
 }
 
@@ -264,7 +368,10 @@ func TestShortLeases(t *testing.T) {
 			assert.Equal(t, Active, f.only().Status)
 			assert.Zero(t, f.notices(), "none has ended")
 			assert.Equal(t, first, f.last())
-			assert.LessOrEqual(t, f.calls.Load()-finds, int64(3*time.Hour/fresh))
+			f.names(feedURL, channel{err: errors.New("boom")})
+			time.Sleep(3 * time.Hour)
+			assert.Equal(t, Active, f.only().Status)
+			assert.LessOrEqual(t, f.calls.Load()-finds, int64(6*time.Hour/fresh))
 		})
 	}
 }

@@ -208,7 +208,7 @@ func (h *history) pause(most time.Duration) {
 func runHistories(t *testing.T, run func(t *testing.T, h *history)) {
 	seeds := uint64(200)
 	if racing.Few() {
-		seeds = 6
+		seeds = 4
 	}
 	for seed := range seeds {
 		synctest.Test(t, func(t *testing.T) {

@@ -108,6 +108,7 @@ type fixture struct {
 	notified []string
 	found    map[string]channel // by URL
 	calls    atomic.Int64       // calls of Discover
+	during   func()             // called by the next call, if set
 }
 
 // A channel is what Discover finds.
@@ -124,7 +125,18 @@ func (f *fixture) names(url string, c channel) {
 	f.found[url] = c
 }
 
+// meanwhile sets what the next call of Discover does, and returns what that was.
+func (f *fixture) meanwhile(next func()) (before func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before, f.during = f.during, next
+	return before
+}
+
 func (f *fixture) discover(_ context.Context, url string) (string, []string, error) {
+	if during := f.meanwhile(nil); during != nil {
+		during()
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls.Add(1)

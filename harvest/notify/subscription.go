@@ -140,15 +140,12 @@ func (r *record) byToken(token string) *held {
 }
 
 // due returns the subscription that is due next, and when. Those that were replaced are
-// due when they lapse.
+// not due: they end or lapse.
 func (r *record) due() (next *held, at time.Time) {
 	for _, h := range r.Subs {
-		when := h.Next
-		if h != r.Subs[0] && h.Status != Ending {
-			when = h.Expires
-		}
-		if next == nil || when.Before(at) {
-			next, at = h, when
+		due := h == r.Subs[0] || h.Status == Ending
+		if due && (next == nil || h.Next.Before(at)) {
+			next, at = h, h.Next
 		}
 	}
 	return next, at
@@ -225,7 +222,7 @@ func (r *record) confirm(h *held, now time.Time, lease time.Duration) {
 // deny notes that the hub of h has denied it. If another hub has not had its turn yet, h
 // stays due.
 func (r *record) deny(h *held, now time.Time, reason string) {
-	if h.Status == Active || r.lastTurn() {
+	if r.lastTurn() {
 		h.Attempts, h.Next = max(1, h.Attempts), now.Add(pause)
 	}
 	h.Status, h.Expires, h.Error = Denied, time.Time{}, reason
