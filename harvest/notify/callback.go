@@ -122,7 +122,7 @@ func (r *record) agree(h *held, query url.Values, requested time.Duration) bool 
 		r.confirm(h, now(), granted(query.Get("hub.lease_seconds"), requested))
 	case mode == "unsubscribe" && challenged && h.Status == Ending:
 		h.Status = ended
-	case mode == "denied" && (h.Status == Ending || h != r.Subs[0]):
+	case mode == "denied" && h.Status == Ending:
 		h.Status = ended
 	case mode == "denied" && (h.wanted() || h.Status == Denied):
 		r.deny(h, now(), fmt.Sprintf("denied: %.200q", query.Get("hub.reason")))
