@@ -25,8 +25,9 @@ const module = "github.com/websync-go/websync"
 // name that ends in /... stands for all below it.
 var mayImport = map[string][]string{
 	".":                          {},
-	"internal/xmlscan":           {"internal/syntax"},
-	"internal/document":          {".", "internal/xmlscan", "internal/syntax", "internal/rule"},
+	"internal/charset":           {},
+	"internal/xmlscan":           {"internal/charset", "internal/syntax"},
+	"internal/document":          {".", "internal/charset", "internal/xmlscan", "internal/syntax", "internal/rule"},
 	"internal/testing/endtoend":  {},
 	"internal/testing/instep":    {},
 	"internal/testing/hostile":   {},
@@ -43,7 +44,7 @@ var mayImport = map[string][]string{
 	"internal/survive":           {"."},
 	"internal/publishing":        {".", "internal/element", "internal/syntax"},
 	"internal/outgoing":          {"."},
-	"internal/webpage":           {".", "internal/document", "internal/xmlscan"},
+	"internal/webpage":           {".", "internal/charset", "internal/document"},
 	"internal/xmlpatch":          {},
 	"internal/jsonpatch":         {".", "internal/jsonscan"},
 	"internal/jsonscan":          {".", "internal/syntax"},

@@ -30,6 +30,12 @@ type Reader struct {
 	// states another base.
 	Document string
 
+	// ContentType is the header of that name that came with the document; empty if none
+	// is known. A byte-order mark counts before its charset, and its charset before the
+	// XML declaration (RFC 7303 §3.2). Where one of the two is UTF-8 and the other is
+	// not, the bytes decide. All encodings of the web are read.
+	ContentType string
+
 	// Report receives each departure from the specifications that does not stop the
 	// Reader. If nil, they are dropped.
 	Report func(websync.Finding)
@@ -185,8 +191,8 @@ func (r *Reader) open() (err error) {
 	report := func(d document.Departure, line, column int, value []byte, message string) {
 		r.reports.Add(documentRules[d], line, column, "", value, message)
 	}
-	r.doc = &document.Document{Kind: atomKind, URL: r.Document, Report: report, Strict: r.Strict, MaxDepth: r.MaxDepth,
-		RepairTags: r.Repair}
+	r.doc = &document.Document{Kind: atomKind, URL: r.Document, ContentType: r.ContentType, Report: report, Strict: r.Strict,
+		MaxDepth: r.MaxDepth, RepairTags: r.Repair}
 	if err := r.doc.Open(r.src, r.MaxBytes); err != nil {
 		return err
 	}

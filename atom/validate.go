@@ -20,6 +20,9 @@ type ValidateOptions struct {
 	// empty, it is Document, if that is a URL.
 	URL string
 
+	// ContentType is as in Reader.
+	ContentType string
+
 	// Report receives every finding, in the order of the document. Some checks are made
 	// at the end of an element or of the document, and report there.
 	Report func(websync.Finding)
@@ -106,7 +109,7 @@ func newChecker(src io.Reader, o ValidateOptions) *checker {
 	}
 	c := &checker{o: o, src: document.Source{Src: src}}
 	c.r = NewReader(&c.src)
-	c.r.Document, c.r.Now, c.r.MaxBytes = o.URL, o.Now, o.MaxBytes
+	c.r.Document, c.r.ContentType, c.r.Now, c.r.MaxBytes = o.URL, o.ContentType, o.Now, o.MaxBytes
 	c.r.Report, c.r.reports.Lenient, c.r.check = c.count, o.Lenient, c
 	return c
 }

@@ -823,7 +823,7 @@ func (w *walk) parseAtom(p *page, report func(websync.Finding), each func(int, *
 		return got, err
 	}
 	r := NewReader(p.Body)
-	r.Document, r.MaxBytes, r.Report, r.Now = p.Final, w.source.MaxBytes, report, w.now
+	r.Document, r.ContentType, r.MaxBytes, r.Report, r.Now = p.Final, p.ContentType, w.source.MaxBytes, report, w.now
 	r.Repair = w.source.Repair
 	r.MaxContent, r.MaxValue, r.MaxDepth = w.source.MaxContent, w.source.MaxValue, w.source.MaxDepth
 	var c candidate

@@ -256,7 +256,7 @@ func (s *Source) readAgain(ctx context.Context, job *harvest.Job, each func(atom
 	}
 	defer resp.Body.Close()
 	r := atom.NewReader(resp.Body)
-	r.Document, r.MaxBytes, r.Repair = resp.URL, s.MaxBytes, s.Repair
+	r.Document, r.ContentType, r.MaxBytes, r.Repair = resp.URL, docfetch.ContentType(resp.Header), s.MaxBytes, s.Repair
 	for {
 		item, err := r.Next()
 		switch {

@@ -10,10 +10,9 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/transform"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/charset"
 	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/syntax"
 )
@@ -41,11 +40,12 @@ var csvKind = document.Kind{Format: "eli", Name: "a list of ELIs", Else: "a text
 // can't be read, or that may hide others, is a finding and counts as skipped. A list
 // without an act, or without a line break at its end, is an error.
 type csvReader struct {
-	name     string // of the document
-	src      io.Reader
-	maxBytes int64
-	maxURI   int                   // bytes
-	report   func(websync.Finding) // may be nil
+	name        string // of the document
+	contentType string
+	src         io.Reader
+	maxBytes    int64
+	maxURI      int                   // bytes
+	report      func(websync.Finding) // may be nil
 
 	doc     *document.Document
 	in      *bufio.Reader
@@ -55,7 +55,8 @@ type csvReader struct {
 	rows    int    // so far, without blank lines
 	acts    int
 	skipped int
-	decoded bool // another encoding was reported
+	decoded *charset.Reader // of doc; nil if no encoding but UTF-8 is stated
+	excel   bool            // Windows-1252 was reported
 }
 
 // A csvAct is one line of a list.
@@ -107,13 +108,7 @@ func (r *csvReader) begin() error {
 		return err
 	}
 	r.head = bytes.Clone(r.doc.Head())
-	bytesOf := io.Reader(r.doc)
-	if bytes.HasPrefix(r.head, []byte("\xff\xfe")) || bytes.HasPrefix(r.head, []byte("\xfe\xff")) {
-		r.add(ruleCSVEncoding, 1, 1, "", "UTF-16")
-		r.decoded = true
-		bytesOf = transform.NewReader(r.doc, unicode.UTF16(unicode.LittleEndian, unicode.UseBOM).NewDecoder())
-	}
-	r.in = bufio.NewReaderSize(bytesOf, 2*csvWindow)
+	r.in = bufio.NewReaderSize(r.text(), 2*csvWindow)
 	if mark, _ := r.in.Peek(len(document.ByteOrderMark)); string(mark) == document.ByteOrderMark {
 		r.in.Discard(len(mark))
 	}
@@ -130,6 +125,22 @@ func (r *csvReader) begin() error {
 		r.add(ruleCSVSeparator, 1, 1, string(r.comma), "the fields are not separated by commas")
 	}
 	return nil
+}
+
+// text returns the list in UTF-8, as far as a byte-order mark or the charset of the
+// Content-Type state the encoding.
+func (r *csvReader) text() io.Reader {
+	shown, _ := charset.Sniff(r.head)
+	c, notes := charset.Choose(shown, charset.Of(r.contentType), "")
+	for _, note := range notes {
+		r.add(ruleCSVEncoding, 1, 1, "", note)
+	}
+	if c.Encoding == charset.UTF8 || !c.Known() {
+		return r.doc
+	}
+	r.add(ruleCSVEncoding, 1, 1, "", c.Encoding.String())
+	r.decoded = charset.NewReader(r.doc, c, nil, nil)
+	return r.decoded
 }
 
 // separator returns the separator with which the most rows at the beginning of a list
@@ -272,8 +283,14 @@ func (r *csvReader) decode(row *csvRow) {
 		if utf8.ValidString(f.text) {
 			continue
 		}
-		if !r.decoded {
-			r.decoded = true
+		if r.decoded != nil {
+			r.add(ruleCSVEncoding, row.line+f.line, f.column, "",
+				fmt.Sprintf("bytes that are not %s become U+FFFD", r.decoded.Encoding()))
+			f.text = strings.ToValidUTF8(f.text, "\uFFFD")
+			continue
+		}
+		if !r.excel {
+			r.excel = true
 			r.add(ruleCSVEncoding, row.line+f.line, f.column, "", "not UTF-8: read as Windows-1252")
 		}
 		f.text, _ = charmap.Windows1252.NewDecoder().String(f.text) // any bytes are valid

@@ -712,10 +712,7 @@ func (p *page) receive(resp *harvest.Response) error {
 	if err = errors.Join(err, resp.Body.Close()); err != nil {
 		return err
 	}
-	if types := resp.Header["Content-Type"]; len(types) > 0 {
-		p.contentType = types[0]
-	}
-	p.data = data
+	p.data, p.contentType = data, docfetch.ContentType(resp.Header)
 	return p.check(resp.MayBeCut)
 }
 

@@ -146,7 +146,7 @@ func (d *discovery) visit(ctx context.Context, at string, depth int) error {
 			return d.page(doc.Final, doc.Body)
 		}
 	}
-	return d.document(ctx, at, doc.Final, doc.Body, depth)
+	return d.document(ctx, doc, depth)
 }
 
 // page looks for links in the head of a page.
@@ -165,9 +165,10 @@ func (d *discovery) page(final string, body io.Reader) error {
 
 // document takes what a document of ResourceSync says, and goes on to those above it, or
 // below a Source Description.
-func (d *discovery) document(ctx context.Context, at, final string, body io.Reader, depth int) error {
-	r := NewReader(body)
-	r.Document = final
+func (d *discovery) document(ctx context.Context, doc *docfetch.Document, depth int) error {
+	at := doc.URL
+	r := NewReader(doc.Body)
+	r.Document, r.ContentType = doc.Final, doc.ContentType
 	head, err := r.Head()
 	if err != nil {
 		return err

@@ -31,6 +31,9 @@ type Reader struct {
 	// it is a URL, relative references are resolved against it.
 	Document string
 
+	// ContentType is as in sitemap.Reader.
+	ContentType string
+
 	// Report receives each departure from the specifications that does not stop the
 	// Reader. If nil, they are dropped.
 	Report func(websync.Finding)
@@ -141,7 +144,7 @@ func (r *Reader) begin() {
 	if r.Report != nil || r.Strict {
 		s.Report, r.scan.positions = r.scan.relay, true
 	}
-	s.Document, s.Strict, s.Now, s.Take = r.Document, r.Strict, r.Now, r.scan.take
+	s.Document, s.ContentType, s.Strict, s.Now, s.Take = r.Document, r.ContentType, r.Strict, r.Now, r.scan.take
 	s.MaxEntries, s.MaxBytes, s.MaxValue, s.MaxDepth = r.MaxEntries, r.MaxBytes, r.MaxValue, r.MaxDepth
 }
 

@@ -18,6 +18,9 @@ type ValidateOptions struct {
 	// URL is where the document is published. If empty, it is Document, if that is a URL.
 	URL string
 
+	// ContentType is as in Reader.
+	ContentType string
+
 	// Report receives every finding.
 	Report func(websync.Finding)
 
@@ -90,7 +93,7 @@ func newValidator(o ValidateOptions) *validator {
 
 func (v *validator) run(src io.Reader) (Summary, error) {
 	sum, err := sitemap.Validate(src, sitemap.ValidateOptions{
-		Document: v.o.Document, URL: v.o.URL, Now: v.o.Now,
+		Document: v.o.Document, URL: v.o.URL, ContentType: v.o.ContentType, Now: v.o.Now,
 		Extensions: v.o.Extensions, Lenient: v.o.Lenient, MaxBytes: v.o.MaxBytes,
 		Report: v.relay, Anywhere: true, Take: v.scan.take, Entry: v.entry,
 	})

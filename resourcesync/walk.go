@@ -301,7 +301,7 @@ func eachView(r *Reader, do func(i int, v *View) error) error {
 // reader returns a Reader of a document that was got, from its beginning.
 func (w *walk) reader(d *docfetch.Document, report func(websync.Finding)) *Reader {
 	r := NewReader(d.Body)
-	r.Document, r.MaxBytes, r.Report = d.Final, w.source.MaxBytes, report
+	r.Document, r.ContentType, r.MaxBytes, r.Report = d.Final, d.ContentType, w.source.MaxBytes, report
 	return r
 }
 

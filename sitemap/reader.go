@@ -57,6 +57,12 @@ type Reader struct {
 	// it is a URL, relative locs are resolved against it.
 	Document string
 
+	// ContentType is the header of that name that came with the document; empty if none
+	// is known. A byte-order mark counts before its charset, and its charset before the
+	// XML declaration (RFC 7303 §3.2). Where one of the two is UTF-8 and the other is
+	// not, the bytes decide. All encodings of the web are read.
+	ContentType string
+
 	// Report receives each departure from the protocol that does not stop the Reader. If
 	// nil, they are dropped.
 	Report func(websync.Finding)
@@ -203,14 +209,14 @@ var sitemapKind = document.Kind{Format: "sitemap", Name: "a sitemap", Else: "nei
 func (r *Reader) begin() error {
 	r.base = newBase(r.Document)
 	r.reports.Format, r.reports.Document, r.reports.To, r.reports.Strict = "sitemap", r.Document, r.Report, r.Strict
-	r.doc = &document.Document{Kind: sitemapKind, URL: r.Document, Report: r.reportDocument, Strict: r.Strict,
+	r.doc = &document.Document{Kind: sitemapKind, URL: r.Document, ContentType: r.ContentType, Report: r.reportDocument, Strict: r.Strict,
 		MaxDepth: r.MaxDepth}
 	if err := r.doc.Open(r.src, r.MaxBytes); err != nil {
 		return err
 	}
 	if head := r.doc.Head(); !document.StartsAsXML(head) && isText(head) {
 		r.kind = Text
-		r.lines = newLines(r.doc)
+		r.lines = newLines(r.text())
 		return r.reports.Fatal
 	}
 	return r.beginXML()

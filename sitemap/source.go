@@ -586,7 +586,7 @@ func (p *part) findHosts() {
 
 func (w *walk) reader(p *part) *Reader {
 	r := NewReader(p.Body)
-	r.Document = p.Final
+	r.Document, r.ContentType = p.Final, p.ContentType
 	r.MaxBytes = w.source.MaxBytes
 	return r
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/websync-go/websync/internal/charset"
 	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/syntax"
 )
@@ -64,6 +65,20 @@ func (l *lines) next() (line []byte, long bool, err error) {
 		l.src.Discard(end + 1)
 		return l.line, long, nil
 	}
+}
+
+// text returns a text sitemap in UTF-8.
+func (r *Reader) text() io.Reader {
+	shown, _ := charset.Sniff(r.doc.Head())
+	c, notes := charset.Choose(shown, charset.Of(r.ContentType), "")
+	for _, note := range notes {
+		r.reportDocument(document.Encoding, 1, 1, nil, note)
+	}
+	if c.Encoding == charset.UTF8 {
+		return r.doc
+	}
+	r.reportDocument(document.Encoding, 1, 1, []byte(r.ContentType), "the charset of the Content-Type is not UTF-8")
+	return charset.NewReader(r.doc, c, nil, nil)
 }
 
 // isText reports whether a document is a text sitemap: its first line that is neither

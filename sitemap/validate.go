@@ -26,6 +26,9 @@ type ValidateOptions struct {
 	// Without a URL, entries are compared with the host of the first one.
 	URL string
 
+	// ContentType is as in Reader.
+	ContentType string
+
 	// Aliases are other URLs by which a robots.txt may name the document: the one before
 	// a redirect, and those of the indexes that list it.
 	Aliases []string
@@ -94,7 +97,8 @@ func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
 		v.o.URL = o.Document
 	}
 	v.r = NewReader(&v.source)
-	v.r.Document, v.r.Now, v.r.MaxBytes, v.r.reports.Lenient = v.o.URL, o.Now, o.MaxBytes, o.Lenient
+	v.r.Document, v.r.ContentType, v.r.Now, v.r.MaxBytes = v.o.URL, o.ContentType, o.Now, o.MaxBytes
+	v.r.reports.Lenient = o.Lenient
 	v.r.Report, v.r.Take = v.count, o.Take
 	v.inEntry, v.inDocument = make([]int, len(o.Extensions)), make([]int, len(o.Extensions))
 	v.locate()

@@ -23,6 +23,10 @@ type Input struct {
 	// that is a URL; otherwise it is not known, and what depends on it is not checked.
 	URL string
 
+	// ContentType is the header of that name of the answer that Open returns; empty if
+	// none is known.
+	ContentType string
+
 	// Open returns the bytes of the document from the start. It may be called several
 	// times. If nil, the document is fetched from Name.
 	Open func() (io.ReadCloser, error)

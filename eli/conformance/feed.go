@@ -92,7 +92,7 @@ func (k *check) validateFeed() (sum atom.Summary, err error) {
 	s := k.feed
 	err = s.read(func(src io.Reader) (err error) {
 		sum, err = atom.Validate(src, atom.ValidateOptions{
-			Document: s.Name, URL: s.URL, Now: k.now, MaxBytes: k.MaxBytes,
+			Document: s.Name, URL: s.URL, ContentType: s.ContentType, Now: k.now, MaxBytes: k.MaxBytes,
 			Report: func(f websync.Finding) {
 				if name := strings.TrimPrefix(f.Rule, "atom-"); !slices.Contains(atomDropped, name) {
 					k.findAs(f.Severity, ruleAtom, position{k.feed, f.Line, f.Column, f.Element}, f.Value, f.Message)

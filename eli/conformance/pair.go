@@ -38,7 +38,7 @@ func (k *check) compareEntries() {
 	newest := dayOf(k.list.newest)
 	k.feed.read(func(src io.Reader) error {
 		r := atom.NewReader(src)
-		r.Document, r.MaxBytes = k.feed.URL, k.MaxBytes
+		r.Document, r.ContentType, r.MaxBytes = k.feed.URL, k.feed.ContentType, k.MaxBytes
 		for {
 			v, err := r.NextView()
 			if err != nil {

@@ -198,7 +198,7 @@ func (k *check) readList(s *source, parent sitemap.Kind) (sitemap.Kind, error) {
 	var sum sitemap.Summary
 	err := s.read(func(src io.Reader) (err error) {
 		sum, err = sitemap.Validate(src, sitemap.ValidateOptions{
-			Document: s.Name, URL: s.URL, Now: k.now, Anywhere: true, MaxBytes: k.MaxBytes,
+			Document: s.Name, URL: s.URL, ContentType: s.ContentType, Now: k.now, Anywhere: true, MaxBytes: k.MaxBytes,
 			Report: func(f websync.Finding) { k.foundInSitemap(s, f) },
 			Entry: func(v *sitemap.View, kind sitemap.Kind) {
 				if kind == sitemap.Index {

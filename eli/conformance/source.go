@@ -68,7 +68,7 @@ func (k *check) fetchDocument(s *source) error {
 		return err
 	}
 	s.release = held.Close
-	s.URL, s.Modified = resp.URL, headerTime(resp, "Last-Modified")
+	s.URL, s.ContentType, s.Modified = resp.URL, docfetch.ContentType(resp.Header), headerTime(resp, "Last-Modified")
 	s.Open = func() (io.ReadCloser, error) {
 		_, err := held.Seek(0, io.SeekStart)
 		return io.NopCloser(held), err
@@ -122,7 +122,7 @@ func (k *check) peek(s *source) error {
 	}
 	defer src.Close()
 	d := document.Document{
-		Kind: document.Kind{Format: "conformance", Name: "XML", Else: "not XML"}, URL: s.Name,
+		Kind: document.Kind{Format: "conformance", Name: "XML", Else: "not XML"}, URL: s.Name, ContentType: s.ContentType,
 		Report: func(document.Departure, int, int, []byte, string) {},
 	}
 	if d.Open(src, 0) != nil {

@@ -148,7 +148,7 @@ func (d *extraction) scripts(contentType string) ([]script, error) {
 		return nil, err
 	}
 	if markup == asXML {
-		found, err := d.scanXML(data)
+		found, err := d.scanXML(data, params["charset"])
 		if err == nil || errors.Is(err, websync.ErrLimit) {
 			return found, err
 		}

@@ -87,10 +87,10 @@ func attribute(z *webpage.Tokenizer, more bool, name string) (value string, ok b
 }
 
 // scanXML does the same for XHTML, and for scripts of XHTML in other XML.
-func (d *extraction) scanXML(data []byte) (scripts []script, err error) {
+func (d *extraction) scanXML(data []byte, charset string) (scripts []script, err error) {
 	const space = "http://www.w3.org/1999/xhtml"
 	x := xmlscan.NewReader(bytes.NewReader(data))
-	x.MaxDepth = -1
+	x.Charset, x.MaxDepth = charset, -1
 	inScript := 0
 	d.based = false
 	for {

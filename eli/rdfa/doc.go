@@ -26,7 +26,8 @@
 //
 // Encodings. In HTML a byte-order mark counts first, then the charset of the media type,
 // then a <meta>. If none is stated, the document is in UTF-8 if its bytes are, else in
-// Windows-1252. In XML the bytes and the XML declaration count.
+// Windows-1252. In XML a byte-order mark counts first, then the charset of the media
+// type, then the XML declaration; where one of these two is UTF-8, the bytes decide.
 //
 // Faults. What a document does wrong does not stop the Extractor: it follows the
 // recommendation, which often is to ignore a value, and reports a [websync.Finding].

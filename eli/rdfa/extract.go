@@ -55,7 +55,7 @@ var kind = document.Kind{Format: "rdfa", Name: "a document with RDFa", Else: "no
 //
 // Base is the absolute URL that the document was obtained from, after redirects.
 // ContentType is the value of the HTTP header, which decides on the host language and,
-// unless there is a byte-order mark, on the encoding of HTML. If it is empty,
+// unless there is a byte-order mark, on the encoding. If it is empty,
 // application/octet-stream or text/plain, the document's first bytes decide.
 //
 // Errors are *websync.ParseError, except for a base that is no absolute URL. They wrap
@@ -67,7 +67,8 @@ func (x *Extractor) Extract(src io.Reader, base, contentType string, report func
 	if rdf.IRI(url).Check() != nil {
 		return nil, fmt.Errorf("rdfa: the base %q must be an absolute URL", websync.RedactURL(base))
 	}
-	d := &extraction{to: report, url: url, document: document.Document{Kind: kind, URL: base, MaxDepth: maxDepth}}
+	d := &extraction{to: report, url: url}
+	d.document = document.Document{Kind: kind, URL: base, ContentType: contentType, MaxDepth: maxDepth}
 	d.document.Report = d.departure
 	p := &processor{url: url, maxTriples: cmp.Or(x.MaxTriples, 50_000), report: d.report}
 	if p.maxTriples < 0 {

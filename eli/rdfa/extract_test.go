@@ -442,7 +442,7 @@ func TestEncodings(t *testing.T) {
 		{"mark", "text/html; charset=iso-8859-1", "\uFEFF" + page("", "é"), "é", ""},
 		{"UTF-16", "text/html; charset=iso-8859-1", utf16(page("", "éα"), false), "éα", ""},
 		{"UTF-16BE", "text/html", utf16(page("", "éα"), true), "éα", ""},
-		{"half a character", "text/html", utf16(page("", "é"), false) + "<", "é", "rdfa-encoding"},
+		{"half a character", "text/html", utf16(page("", "é"), false) + "<", "é\uFFFD", "rdfa-encoding"},
 		{"claimed UTF-16", "text/html", page(`<meta charset="utf-16">`, "é"), "é", ""},
 		{"not UTF-8", "text/html; charset=UTF-8", page("", "a\xe9b"), "a\uFFFDb", "rdfa-encoding"},
 		{"unknown", "text/html; charset=x-nonsense", page("", "é"), "é", "rdfa-encoding"},

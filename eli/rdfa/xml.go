@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/charset"
 	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
@@ -28,7 +29,7 @@ func (d *extraction) parseXHTML(p *processor) error {
 	}
 	parse, _ := errors.AsType[*websync.ParseError](err)
 	d.add(ruleXML, parse.Line, parse.Column, parse.Element, "", parse.Err.Error()+": read as HTML")
-	if err = d.parsePage(p, data, ""); err != nil {
+	if err = d.parsePage(p, data, charset.Of(d.document.ContentType)); err != nil {
 		return err
 	}
 	p.host = xhtml5

@@ -149,14 +149,15 @@ func (p *checkCommand) validate(ctx context.Context, in *input) (fileReport, err
 		return fileReport{}, err
 	}
 	o := sitemap.ValidateOptions{
-		Document:   in.name,
-		URL:        in.url,
-		Aliases:    in.aliases,
-		Report:     p.finding,
-		Now:        p.now,
-		Child:      func(loc string) sitemap.Kind { return p.kindOf(in, loc) },
-		Extensions: google.Extensions(),
-		Lenient:    p.lenient,
+		Document:    in.name,
+		URL:         in.url,
+		ContentType: in.contentType,
+		Aliases:     in.aliases,
+		Report:      p.finding,
+		Now:         p.now,
+		Child:       func(loc string) sitemap.Kind { return p.kindOf(in, loc) },
+		Extensions:  google.Extensions(),
+		Lenient:     p.lenient,
 	}
 	if in.url != "" {
 		o.Robots = func(origin string) ([]string, error) { return p.sitemapsOf(ctx, in, origin) }

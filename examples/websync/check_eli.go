@@ -97,13 +97,14 @@ func inputOf(in *input) conformance.Input {
 	if in == nil {
 		return conformance.Input{}
 	}
-	return conformance.Input{Name: in.name, URL: in.url, Modified: in.modified, Open: func() (io.ReadCloser, error) {
+	open := func() (io.ReadCloser, error) {
 		if in.err != nil {
 			return nil, in.err
 		}
 		src, err := in.start()
 		return io.NopCloser(src), err
-	}}
+	}
+	return conformance.Input{Name: in.name, URL: in.url, ContentType: in.contentType, Modified: in.modified, Open: open}
 }
 
 // beside returns a function that opens the file with the name that ends a URL, in the

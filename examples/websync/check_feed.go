@@ -26,7 +26,7 @@ func (p *checkCommand) validateFeed(ctx context.Context, in *input) (fileReport,
 	case p.spec == "rinfo":
 		validate = rinfo.Validate
 	}
-	o := atom.ValidateOptions{Document: in.name, URL: in.url, Now: p.now, Lenient: p.lenient}
+	o := atom.ValidateOptions{Document: in.name, URL: in.url, ContentType: in.contentType, Now: p.now, Lenient: p.lenient}
 	sum, err := validate(src, o)
 	if err == nil && in.url != "" && sum.PrevArchive != "" {
 		return p.validateChain(ctx, in)

@@ -17,17 +17,19 @@ import (
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/atom/anyfeed"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/internal/spool"
 	"github.com/websync-go/websync/sitemap"
 )
 
 // An input is one file or URL of the command line, ready to be read twice.
 type input struct {
-	name    string // as the user gave it
-	url     string // after redirects; empty if the name is not a URL
-	aliases []string
-	kind    sitemap.Kind // 0 if not a sitemap
-	feed    bool         // to be checked as a feed
+	name        string // as the user gave it
+	url         string // after redirects; empty if the name is not a URL
+	aliases     []string
+	contentType string       // of the answer
+	kind        sitemap.Kind // 0 if not a sitemap
+	feed        bool         // to be checked as a feed
 	// checks a feed that is not Atom
 	validate func(io.Reader, atom.ValidateOptions) (atom.Summary, error)
 	// to be checked as a document of ResourceSync
@@ -66,7 +68,7 @@ func (in *input) fetch(ctx context.Context, client harvest.Fetcher) error {
 		return err
 	}
 	in.release = append(in.release, resp.Body.Close)
-	in.url = resp.URL
+	in.url, in.contentType = resp.URL, docfetch.ContentType(resp.Header)
 	if values := resp.Header["Last-Modified"]; len(values) > 0 {
 		in.modified, _ = http.ParseTime(values[0]) // zero if it is no date
 	}

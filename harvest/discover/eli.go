@@ -35,7 +35,7 @@ type locs struct {
 // list reads a sitemap.
 func (a *answer) list() (n locs) {
 	r := sitemap.NewReader(a.reader())
-	r.Document = a.final
+	r.Document, r.ContentType = a.final, a.contentType
 	for n.err == nil && n.entries < maxEntries {
 		var v *sitemap.View
 		if v, n.err = r.NextView(); n.err != nil {
@@ -126,7 +126,7 @@ func (s *search) updateFeed(ctx context.Context, l lead, relation string) (feed 
 			continue
 		}
 		r := atom.NewReader(a.reader())
-		r.Document = a.final
+		r.Document, r.ContentType = a.final, a.contentType
 		f := readFeed(r)
 		if r.Kind() != atom.FeedDocument || at.url != l.feed && at.url != relation && !f.isUpdates() {
 			continue

@@ -21,7 +21,7 @@ import (
 // feed returns what a feed in Atom offers. known is false if the document is none.
 func (s *search) feed(ctx context.Context, l lead, a *answer) (found []*Offer, known bool) {
 	r := atom.NewReader(a.reader())
-	r.Document = a.final
+	r.Document, r.ContentType = a.final, a.contentType
 	f := readFeed(r)
 	switch {
 	case errors.Is(f.err, websync.ErrNotDocument), r.Kind() != atom.FeedDocument:
@@ -167,7 +167,7 @@ func (s *search) profile(ctx context.Context, o *Offer, f *readItems, a *answer)
 		if b := s.get(ctx, older.Href); b.err == nil { // the newest document may be empty
 			b.is("an archive document of %s", websync.RedactURL(o.URL))
 			r := atom.NewReader(b.reader())
-			r.Document = b.final
+			r.Document, r.ContentType = b.final, b.contentType
 			signs, a = readFeed(r), b
 		}
 	}

@@ -62,7 +62,7 @@ func (a *answer) root() (xmlscan.Name, []byte, error) {
 		Kind: document.Kind{
 			Format: "discover", Name: "a document that can be harvested", Else: "neither XML nor JSON nor a list of URLs",
 		},
-		URL:    a.final,
+		URL: a.final, ContentType: a.contentType,
 		Report: func(document.Departure, int, int, []byte, string) {},
 	}
 	if err := doc.Open(a.reader(), -1); err != nil {
@@ -120,6 +120,7 @@ func (s *search) otherFeed(l lead, a *answer, root xmlscan.Name, head []byte) (f
 // none.
 func (s *search) text(l lead, a *answer) (found []*Offer, known bool) {
 	r := sitemap.NewReader(a.reader())
+	r.ContentType = a.contentType
 	var err error
 	n := 0
 	for err == nil && n < maxEntries {

@@ -14,7 +14,7 @@ import (
 // sitemap returns what a urlset or a sitemapindex offers.
 func (s *search) sitemap(ctx context.Context, l lead, a *answer) []*Offer {
 	list := resourcesync.NewReader(a.reader())
-	list.Document = a.final
+	list.Document, list.ContentType = a.final, a.contentType
 	head, err := list.Head()
 	switch {
 	case err != nil:

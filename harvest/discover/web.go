@@ -39,12 +39,13 @@ type web struct {
 
 // An answer is the beginning of a document, and what is known of it.
 type answer struct {
-	url    string
-	final  string // after redirects
-	header map[string][]string
-	body   []byte
-	cut    error          // why the body ends before the document does; if nil, it is whole
-	head   []webpage.Link // links of a web page
+	url         string
+	final       string // after redirects
+	header      map[string][]string
+	contentType string
+	body        []byte
+	cut         error          // why the body ends before the document does; if nil, it is whole
+	head        []webpage.Link // links of a web page
 
 	err   error  // why there is no document
 	fault error  // of the document
@@ -85,7 +86,7 @@ func (w *web) get(ctx context.Context, url string) *answer {
 		return a
 	}
 	defer resp.Body.Close()
-	a.final, a.header = cmp.Or(resp.URL, url), resp.Header
+	a.final, a.header, a.contentType = cmp.Or(resp.URL, url), resp.Header, docfetch.ContentType(resp.Header)
 	if _, ok := w.answers[keyOf(a.final)]; !ok {
 		w.answers[keyOf(a.final)] = a
 	}

@@ -25,7 +25,8 @@ type Cache struct{ path string }
 type header struct {
 	Final string `json:"url"` // after redirects
 	Validators
-	Sum []byte `json:"sha256"` // of the document
+	ContentType string `json:"type,omitempty"`
+	Sum         []byte `json:"sha256"` // of the document
 }
 
 // NewCache returns the Cache below dir of the source with a key; an empty dir means none.
@@ -47,7 +48,7 @@ func (c Cache) Put(d *Document) (err error) {
 	if c.path == "" {
 		return nil
 	}
-	head := header{Final: d.Final, Validators: d.Validators}
+	head := header{Final: d.Final, Validators: d.Validators, ContentType: d.ContentType}
 	if head.Sum, err = sumOf(d.Body); err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func (c Cache) Take(url string, file *spool.File) (d Document, ok bool) {
 	if err != nil {
 		return Document{}, false
 	}
-	d = Document{URL: url, Final: head.Final, Validators: head.Validators, Body: section{file.Section(at)}}
+	d = Document{URL: url, Final: head.Final, Validators: head.Validators, ContentType: head.ContentType, Body: section{file.Section(at)}}
 	sum, err := sumOf(d.Body)
 	return d, err == nil && bytes.Equal(sum, head.Sum)
 }

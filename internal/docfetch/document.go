@@ -25,6 +25,7 @@ type Document struct {
 	Final       string              // after redirects; empty until there is an answer
 	Validators                      // of the answer
 	Date        time.Time           // by the server's clock; zero if not stated
+	ContentType string              // of the answer; empty if not stated
 	MayBeCut    bool                // as in harvest.Response
 	Header      map[string][]string // of the answer
 	NotModified bool
@@ -132,7 +133,7 @@ func (p *Pass) Get(ctx context.Context, d *Document, known Validators, maxBytes 
 	d.Final = cmp.Or(resp.URL, d.URL)
 	d.Validators = Validators{resp.Validator.ETag, resp.Validator.LastModified}
 	d.Date = Date(resp)
-	d.MayBeCut, d.Header = resp.MayBeCut, resp.Header
+	d.ContentType, d.MayBeCut, d.Header = ContentType(resp.Header), resp.MayBeCut, resp.Header
 	if d.NotModified = resp.NotModified; d.NotModified {
 		return nil
 	}
@@ -184,6 +185,15 @@ func Date(resp *harvest.Response) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// ContentType returns the media type that a header states, with its parameters; empty if
+// it states none.
+func ContentType(header map[string][]string) string {
+	if types := header["Content-Type"]; len(types) > 0 {
+		return types[0]
+	}
+	return ""
 }
 
 // A PartError is a failure to obtain a part of a resource, such as its metadata. It is

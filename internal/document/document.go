@@ -42,6 +42,8 @@ type Document struct {
 	Kind
 	URL string // of errors: URL or file name
 
+	ContentType string // the header that came with the document; empty if none is known
+
 	// Report receives each Departure. It is required.
 	Report func(d Departure, line, column int, value []byte, message string)
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/charset"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
 
@@ -35,7 +36,7 @@ func (d *Document) XML() (*XML, error) {
 	}
 	x.start = &prologue{src: d}
 	x.Reader = xmlscan.NewReader(x.start)
-	x.MaxDepth, x.RepairTags = d.MaxDepth, d.RepairTags
+	x.Charset, x.MaxDepth, x.RepairTags = charset.Of(d.ContentType), d.MaxDepth, d.RepairTags
 	if !d.Strict {
 		x.Recover = func(line, column int, message string) {
 			d.Report(Fault, line+x.above, column, nil, message)
@@ -61,6 +62,8 @@ func (x *XML) CheckPrologue() {
 		x.doc.Report(Encoding, 1+x.above, 1, nil, "the document is in UTF-16, not UTF-8")
 	case label != "" && !strings.EqualFold(label, "utf-8"):
 		x.doc.Report(Encoding, 1+x.above, 1, []byte(label), "the declared encoding is not UTF-8")
+	case x.Charset != "" && charset.Lookup(x.Charset) != charset.UTF8:
+		x.doc.Report(Encoding, 1+x.above, 1, []byte(x.Charset), "the charset of the Content-Type is not UTF-8")
 	}
 	if p.doctype.line > 0 {
 		x.doc.Report(Doctype, p.doctype.line+x.above, p.doctype.column, nil, "a DOCTYPE")

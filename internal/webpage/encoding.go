@@ -2,15 +2,14 @@ package webpage
 
 import (
 	"bytes"
-	"encoding/binary"
+	"fmt"
+	"io"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/net/html"
 
-	"github.com/websync-go/websync/internal/document"
-	"github.com/websync-go/websync/internal/xmlscan"
+	"github.com/websync-go/websync/internal/charset"
 )
 
 const whiteSpace = " \t\n\r\f"
@@ -18,94 +17,43 @@ const whiteSpace = " \t\n\r\f"
 // A decoder decodes one document.
 type decoder struct{ report func(value, message string) }
 
-// Decode returns an HTML document in UTF-8. A byte-order mark counts first, then charset,
-// the encoding of the HTTP header, then that of a <meta>. If none is stated, it is UTF-8
+// Decode returns an HTML document in UTF-8. A byte-order mark counts first, then stated,
+// the charset of the HTTP header, then that of a <meta>. If none is stated, it is UTF-8
 // if all bytes are, else Windows-1252. Report receives values and what is wrong with
 // them.
-func Decode(data []byte, charset string, report func(value, message string)) []byte {
+func Decode(data []byte, stated string, report func(value, message string)) []byte {
 	d := decoder{report: report}
-	switch {
-	case bytes.HasPrefix(data, []byte(document.ByteOrderMark)):
-		return d.valid(data[len(document.ByteOrderMark):])
-	case bytes.HasPrefix(data, []byte{0xFE, 0xFF}):
-		return d.decodeUTF16(data[2:], binary.BigEndian)
-	case bytes.HasPrefix(data, []byte{0xFF, 0xFE}):
-		return d.decodeUTF16(data[2:], binary.LittleEndian)
+	if e, mark := charset.Sniff(data); mark > 0 {
+		return d.decode(data[mark:], e)
 	}
-	for _, label := range [...]string{charset, metaCharset(data)} {
+	for _, label := range [...]string{stated, metaCharset(data)} {
 		label = strings.Trim(label, whiteSpace)
-		switch lower := strings.ToLower(label); {
+		switch e := charset.Lookup(label); {
 		case label == "":
-			continue
-		case lower == "utf-8", lower == "utf8", lower == "unicode-1-1-utf-8":
-			return d.valid(data)
-		case strings.HasPrefix(lower, "utf-16"): // a header in ASCII contradicts it: HTML §13.2.3.2
-			return d.valid(data)
-		default:
-			if web := webCharset(lower); web != nil {
-				return web.decode(data)
-			}
+		case e == charset.Encoding{}:
 			d.report(label, "the encoding is not known, or not supported")
+		case e.IsWide(): // a header in ASCII contradicts it: HTML §13.2.3.2
+			return d.decode(data, charset.UTF8)
+		default:
+			return d.decode(data, e)
 		}
 	}
 	if utf8.Valid(data) {
 		return data
 	}
-	return webCharset("windows-1252").decode(data)
+	return d.decode(data, charset.Lookup("windows-1252"))
 }
 
-// valid replaces what is not UTF-8.
-func (d *decoder) valid(data []byte) []byte {
+// decode replaces what is not in the encoding by U+FFFD.
+func (d *decoder) decode(data []byte, e charset.Encoding) []byte {
+	if e != charset.UTF8 {
+		data, _ = io.ReadAll(charset.NewReader(nil, charset.Choice{Encoding: e}, data, io.EOF))
+	}
 	if utf8.Valid(data) {
 		return data
 	}
-	d.report("", "bytes that are not UTF-8 become U+FFFD")
+	d.report("", fmt.Sprintf("bytes that are not %s become U+FFFD", e))
 	return bytes.ToValidUTF8(data, []byte("\uFFFD"))
-}
-
-func (d *decoder) decodeUTF16(data []byte, order binary.ByteOrder) []byte {
-	units := make([]uint16, len(data)/2)
-	for i := range units {
-		units[i] = order.Uint16(data[2*i:])
-	}
-	if len(data)%2 > 0 {
-		d.report("", "half of a character at the end")
-	}
-	return []byte(string(utf16.Decode(units)))
-}
-
-// A charset has the character of each byte.
-type charset [256]rune
-
-// webCharset returns the table of a single-byte encoding by its label. On the web,
-// ISO-8859-1 and ASCII are Windows-1252, and ISO-8859-9 is Windows-1254 (Encoding §4.2).
-func webCharset(label string) *charset {
-	switch label {
-	case "iso-8859-1", "iso8859-1", "iso88591", "latin1", "l1", "us-ascii", "ascii":
-		label = "windows-1252"
-	case "iso-8859-9", "iso8859-9", "latin5":
-		label = "windows-1254"
-	}
-	table := xmlscan.Charmap(label)
-	if table == nil {
-		return nil
-	}
-	c := new(charset)
-	for i := range c {
-		c[i] = table.DecodeByte(byte(i))
-		if c[i] == utf8.RuneError && i < 0xA0 {
-			c[i] = rune(i) // the web keeps the control characters
-		}
-	}
-	return c
-}
-
-func (c *charset) decode(data []byte) []byte {
-	out := make([]byte, 0, len(data)+len(data)/8)
-	for _, b := range data {
-		out = utf8.AppendRune(out, c[b])
-	}
-	return out
 }
 
 // metaCharset returns the encoding that a <meta> at the start of a page declares. HTML

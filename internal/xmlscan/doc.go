@@ -56,7 +56,9 @@
 // The Reader does not check the declarations inside a DOCTYPE. It searches them only for
 // entity declarations and for the end of the DOCTYPE.
 //
+// Encodings. Package internal/charset decodes those of the web. [Reader.Charset] says how
+// a Reader chooses. A byte that the encoding does not have is a fault at its place.
+//
 // Not supported: validation, external entities, default attribute values and attribute
-// types from a DOCTYPE (every attribute is normalised as CDATA), XML 1.1, and encodings
-// of more than one byte a character other than UTF-8 and UTF-16.
+// types from a DOCTYPE (every attribute is normalised as CDATA), XML 1.1, and UTF-32.
 package xmlscan

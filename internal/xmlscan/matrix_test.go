@@ -353,7 +353,7 @@ var accepted = []struct {
 	{"names of the fifth edition", "<Ⰰ/>", "<Ⰰ></Ⰰ>", refuses},
 	{"element named xmlns", "<xmlns/>", "<xmlns></xmlns>", same},
 	{"depth 256", nested(256), nested(256), same},
-	{"ISO-8859-1", "<?xml version='1.0' encoding='ISO-8859-1'?><a b='\xE6'>\xF8\xE5\x80</a>", `<a b="æ">"øå\u0080"</a>`, refuses},
+	{"ISO-8859-1", "<?xml version='1.0' encoding='ISO-8859-1'?><a b='\xE6'>\xF8\xE5\x80</a>", `<a b="æ">"øå€"</a>`, refuses},
 	{"Windows-1252", "<?xml version='1.0' encoding='windows-1252'?><a>\x80\x93\xE9\x94</a>", `<a>"€“é”"</a>`, refuses},
 	{"ISO-8859-15", "<?xml version='1.0' encoding='iso_8859-15'?><a>\xA4</a>", `<a>"€"</a>`, refuses},
 	{"US-ASCII", "<?xml version='1.0' encoding='us-ascii'?><a>b</a>", `<a>"b"</a>`, refuses},

@@ -46,6 +46,16 @@ type Attr struct {
 // Set the fields before the first call that reads. A Reader is not safe for concurrent
 // use.
 type Reader struct {
+	// Charset is that of the document's Content-Type; empty if none is known.
+	//
+	// A byte-order mark, and what can only be UTF-16, count before Charset, and Charset
+	// counts before the XML declaration (RFC 7303 §3.2). Where one of the two is UTF-8
+	// and the other is not, the bytes decide, because many servers state one charset for
+	// everything: the document is in UTF-8 if most of the first characters beyond ASCII
+	// are. A document without a declaration is as one that declares UTF-8. A Charset that
+	// is not known does not count.
+	Charset string
+
 	// MaxDepth limits the nesting of elements. If zero, it is 256; if negative, there is
 	// no limit.
 	MaxDepth int
@@ -82,8 +92,8 @@ type Reader struct {
 	//     attributes of a tag, the text or the element that is asked for, or the elements
 	//     that are nested too deep.
 	//
-	// Recover also receives notes on an encoding declaration that contradicts the bytes,
-	// and on elements that ElementText skips. If Recover is nil, these are no errors.
+	// Recover also receives notes on encodings that contradict each other or the bytes, or
+	// are not known, and on elements that ElementText skips. If Recover is nil, these are no errors.
 	// Positions are as in SyntaxError. Recover must not use the Reader.
 	Recover func(line, column int, msg string)
 

@@ -59,7 +59,7 @@ var faults = map[string]func(d *Depot, path, body string) Page{
 	"an entry without id":           func(_ *Depot, _, b string) Page { return Page{Body: withID(b, "")} },
 	"an entry with an empty id":     func(_ *Depot, _, b string) Page { return Page{Body: withID(b, "<id> </id>")} },
 	"an id that is not UTF-8":       func(_ *Depot, _, b string) Page { return Page{Body: withID(b, "<id>urn:x:\xff</id>")} },
-	"an unknown encoding":           func(_ *Depot, _, b string) Page { return Page{Body: declare(b, "x-mac-roman")} },
+	"an unknown encoding":           func(_ *Depot, _, b string) Page { return Page{Body: declare(b, "x-unknown")} },
 	"an entity": func(_ *Depot, _, b string) Page {
 		return Page{Body: strings.Replace(b, "<feed", `<!DOCTYPE feed [<!ENTITY a "b">]><feed`, 1)}
 	},
