@@ -16,14 +16,20 @@ import (
 	"github.com/websync-go/websync/internal/docfetch"
 )
 
-// A Parser reads a document that is not Atom; document is its URL. It returns the content
-// as a feed and its items, in their order, and passes departures to report, which is
-// never nil. An error that matches [websync.ErrNotDocument] means that the Parser does
+// An Origin is where a document comes from.
+type Origin struct {
+	URL         string // or a file name: after redirects
+	ContentType string // the header of that name; empty if none is known
+}
+
+// A Parser reads a document that a [Reader] refuses. It returns the content as a feed and
+// its items, in their order, and passes departures to report, which is never nil. An
+// error that matches [websync.ErrNotDocument] means that the Parser does
 // not know the format. A Parser must return the same items for the same bytes, because a
 // Source reads a document more than once. Of items that have one id, differ, and have no
 // times that tell which is the newer one, it keeps one. Feed.Skipped is the number of
 // items that it had to leave out.
-type Parser func(src io.Reader, document string, report func(websync.Finding)) (*Feed, []Item, error)
+type Parser func(src io.Reader, origin Origin, report func(websync.Finding)) (*Feed, []Item, error)
 
 // A Source harvests one feed, starting at its subscription document, as one set of
 // resources. Each entry becomes a resource with its atom:id as ID and atom:updated as the
@@ -128,8 +134,10 @@ type Source struct {
 	// Repair reads documents with damaged tags, as in [Reader].
 	Repair bool
 
-	// Parser, if set, reads documents that are not Atom; anyfeed.Parse is one for RSS and
-	// JSON Feed. It never gets damaged Atom.
+	// Parser, if set, reads documents that a [Reader] refuses: what is not Atom, what
+	// fails before the end of the root's start tag, such as a DOCTYPE that declares
+	// entities, and what has an attribute twice. anyfeed.Parse is one for such feeds, RSS
+	// and JSON Feed. It never gets Atom that is damaged otherwise.
 	Parser Parser
 
 	// Profile is for the packages of profiles of Atom. The zero Profile is Atom itself.

@@ -284,7 +284,7 @@ func TestSourceDocument(t *testing.T) {
 // its archive, and is a snapshot if it is complete. Times of publication show what is
 // known.
 func TestSourceParserPages(t *testing.T) {
-	parse := func(src io.Reader, document string, _ func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
+	parse := func(src io.Reader, _ atom.Origin, _ func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
 		data, err := io.ReadAll(src)
 		if err != nil || !strings.HasPrefix(string(data), "list ") {
 			return nil, nil, errors.Join(err, websync.ErrNotDocument)

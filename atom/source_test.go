@@ -1650,13 +1650,13 @@ func TestSourceMarks(t *testing.T) {
 
 // TestSourceParser: documents that are not Atom.
 func TestSourceParser(t *testing.T) {
-	parse := func(src io.Reader, document string, report func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
+	parse := func(src io.Reader, origin atom.Origin, report func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
 		text, err := io.ReadAll(src)
 		lines := strings.Split(strings.TrimSpace(string(text)), "\n")
 		if err != nil || lines[0] != "lines" {
 			return nil, nil, fmt.Errorf("not lines: %w", websync.ErrNotDocument)
 		}
-		report(websync.Finding{Document: document, Rule: "lines", Message: "called"})
+		report(websync.Finding{Document: origin.URL, Rule: "lines", Message: "called"})
 		var items []atom.Item
 		for i, line := range lines[1:] {
 			switch {
@@ -1693,12 +1693,14 @@ func TestSourceParser(t *testing.T) {
 	assert.ErrorContains(t, page.err, "an HTML page, not an Atom document")
 	entry := runAll(t, s, harvest.Checkpoint{}, siteOf(map[string]string{"feed": `<entry xmlns="` + atom.Namespace + `"><id>urn:a</id></entry>`}))
 	assert.ErrorContains(t, entry.err, "a document of the kind entry, not a feed")
-	anything := func(io.Reader, string, func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
+	anything := func(io.Reader, atom.Origin, func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
 		return new(atom.Feed), []atom.Item{{Entry: &atom.Entry{ID: "urn:x"}}}, nil
 	}
 	entry = runAll(t, &atom.Source{URL: feedURL, Parser: anything}, harvest.Checkpoint{}, siteOf(map[string]string{"feed": `<entry xmlns="` + atom.Namespace + `"/>`}))
 	assert.ErrorContains(t, entry.err, "a document of the kind entry, not a feed", "that is Atom")
-	nothing := func(io.Reader, string, func(websync.Finding)) (*atom.Feed, []atom.Item, error) { return nil, nil, nil }
+	nothing := func(io.Reader, atom.Origin, func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
+		return nil, nil, nil
+	}
 	got = runAll(t, &atom.Source{URL: feedURL, Parser: nothing}, harvest.Checkpoint{}, siteOf(map[string]string{"feed": "?"}))
 	require.NoError(t, got.err)
 	assert.Equal(t, []string{"mark+"}, got.events)

@@ -18,6 +18,7 @@ import (
 	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/spool"
+	"github.com/websync-go/websync/internal/xmlscan"
 )
 
 // A walk is one run over the documents of a feed. It reads them from the newest to the
@@ -81,6 +82,9 @@ type page struct {
 	fault      error             // from SourceProfile.Feed
 	size       int64             // decompressed
 	items      int
+
+	last  [2]websync.Datetime // those of the walk before the first item
+	rises bool
 
 	known  int                 // items that an earlier run has yielded
 	oldest [2]websync.Datetime // of the entries and of the tombstones
@@ -535,6 +539,7 @@ func (w *walk) load(ctx context.Context, p *page, known docfetch.Validators, rea
 // document is broken, read leaves nothing of it.
 func (w *walk) read(p *page) error {
 	w.latest.twins = nil
+	p.last, p.rises = w.last, w.rises
 	r, err := w.parse(p, w.Report, func(i int, c *candidate) error { return w.add(p, i, c) })
 	w.describe(p, r, w.Report)
 	if err == nil {
@@ -723,7 +728,7 @@ func later(a, b websync.Datetime) websync.Datetime {
 	return a
 }
 
-// addAgain builds the table again, without a document that turned out to be broken.
+// addAgain builds the table again, without a document of which some was added.
 func (w *walk) addAgain() error {
 	if err := w.latest.close(); err != nil {
 		return err
@@ -737,6 +742,7 @@ func (w *walk) addAgain() error {
 			return err
 		}
 	}
+	w.latest.twins = nil
 	return nil
 }
 
@@ -795,6 +801,7 @@ func instant(d websync.Datetime) websync.Datetime {
 
 // A reading is what parse returns about a document.
 type reading struct {
+	refused bool // a Reader can't read it, and a Parser may
 	feed    *Feed
 	foreign bool
 	size    int64
@@ -802,14 +809,21 @@ type reading struct {
 }
 
 // parse calls each for every item of a document that can be yielded; i counts all items.
-// A fault of the document is a *docfetch.Error.
+// A fault of the document is a *docfetch.Error. If a Reader refuses the document, its
+// items are those of Source.Parser alone.
 func (w *walk) parse(p *page, report func(websync.Finding), each func(i int, c *candidate) error) (reading, error) {
 	if p.foreign {
 		return w.parseForeign(p, report, each)
 	}
 	r, err := w.parseAtom(p, report, each)
-	if w.source.Parser == nil || !docfetch.IsOfDocument(err) || r.feed != nil || !errors.Is(err, websync.ErrNotDocument) {
+	if w.source.Parser == nil || !r.refused {
 		return r, err
+	}
+	if p.items > 0 {
+		*p, w.last, w.rises = page{Document: p.Document, n: p.n}, p.last, p.rises
+		if err := w.addAgain(); err != nil {
+			return r, err
+		}
 	}
 	foreign, otherErr := w.parseForeign(p, report, each)
 	if errors.Is(otherErr, websync.ErrNotDocument) {
@@ -833,6 +847,7 @@ func (w *walk) parseAtom(p *page, report func(websync.Finding), each func(int, *
 			break
 		}
 		if err != nil {
+			got.refused = r.Kind() == 0 || errors.Is(err, xmlscan.ErrAttribute)
 			return got, &docfetch.Error{Err: err}
 		}
 		if r.Kind() != FeedDocument {
@@ -872,7 +887,7 @@ func (w *walk) parseForeign(p *page, report func(websync.Finding), each func(int
 	if err = errors.Join(err, w.Rewind(&p.Document)); err != nil {
 		return reading{}, err
 	}
-	feed, items, err := w.source.Parser(p.Body, p.Final, found)
+	feed, items, err := w.source.Parser(p.Body, Origin{p.Final, p.ContentType}, found)
 	if err != nil {
 		return reading{}, &docfetch.Error{Err: w.Named(p.URL, err)}
 	}

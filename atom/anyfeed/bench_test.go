@@ -7,10 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mmcdole/gofeed/atom"
+	gofeed "github.com/mmcdole/gofeed/atom"
 	"github.com/mmcdole/gofeed/rss"
 	"github.com/stretchr/testify/require"
 
+	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/atom/anyfeed"
 )
 
@@ -65,7 +66,7 @@ func BenchmarkParse(b *testing.B) {
 			b.SetBytes(int64(len(doc.src)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := anyfeed.Parse(strings.NewReader(doc.src), testURL, nil); err != nil {
+				if _, _, err := anyfeed.Parse(strings.NewReader(doc.src), atom.Origin{URL: testURL}, nil); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -75,7 +76,7 @@ func BenchmarkParse(b *testing.B) {
 			b.ReportAllocs()
 			parse := func() error { _, err := new(rss.Parser).Parse(strings.NewReader(doc.src)); return err }
 			if strings.HasPrefix(doc.name, "Atom") {
-				parse = func() error { _, err := new(atom.Parser).Parse(strings.NewReader(doc.src)); return err }
+				parse = func() error { _, err := new(gofeed.Parser).Parse(strings.NewReader(doc.src)); return err }
 			}
 			for b.Loop() {
 				if err := parse(); err != nil {

@@ -7,16 +7,12 @@ import (
 	"math"
 	"regexp"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/net/html/charset"
-	"golang.org/x/text/encoding"
-	"golang.org/x/text/encoding/charmap"
-	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/charset"
 	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/syntax"
 )
@@ -36,46 +32,45 @@ var (
 // declaration, and the declaration, which names the old encoding, with white space. Line
 // numbers stay the same.
 func (p *parser) utf8(head []byte) (*pages, error) {
-	decoder := utf16(head)
-	if decoder == nil {
-		_, _, label := prologue(bytes.TrimPrefix(head, byteOrderMark))
-		if e, name := charset.Lookup(label); e != nil && !strings.HasPrefix(name, "utf-") {
-			decoder = e
-		}
+	shown, mark := charset.Sniff(head)
+	_, _, declared := prologue(head[mark:])
+	stated := charset.Of(p.doc.ContentType)
+	if start := bytes.TrimLeft(head[mark:], " \t\r\n"); bytes.HasPrefix(start, []byte("{")) {
+		stated = ""
 	}
-	if bytes.HasPrefix(head, byteOrderMark) {
-		p.doc.Discard(len(byteOrderMark))
+	isGuess := shown == charset.Encoding{} && stated == "" && declared == ""
+	if isGuess {
+		stated = "us-ascii"
 	}
-	text, err := p.read(p.doc, decoder)
+	c, notes := charset.Choose(shown, stated, declared)
+	if !c.Known() {
+		c, notes = charset.Choose(charset.Encoding{}, stated, "")
+		notes = append(notes, "an encoding that is not known: "+declared)
+	}
+	for _, note := range notes {
+		p.find(ruleBytes, "", declared, note)
+	}
+	p.doc.Discard(mark)
+	decoded := charset.NewReader(p.doc, c, nil, nil)
+	text, err := p.read(decoded)
 	if err != nil {
 		return nil, err
 	}
-	known := decoder != nil
+	if isGuess && decoded.Encoding() != charset.UTF8 {
+		p.find(ruleBytes, "", "", "neither UTF-8 nor an encoding that is stated; read as Windows-1252")
+	}
 	first := text.bytes(span{0, min(text.size, headSize)})
-	start, end, label := prologue(first)
+	start, end, _ := prologue(first)
 	text.blank(span{start, end})
 	if before := bytes.TrimSpace(first[:max(0, start-len("\n"))]); len(before) > 0 {
 		p.find(ruleLeftOut, "", string(before), "lines before the XML declaration")
 		text.blank(span{0, start})
 	}
-	switch _, name := charset.Lookup(label); {
-	case known, name != "":
-	case label != "":
-		p.find(ruleBytes, "", label, "an encoding that is not known; read as UTF-8")
-	case !text.isUTF8():
-		p.find(ruleBytes, "", "", "neither UTF-8 nor an encoding that is stated; read as Windows-1252")
-		if text, err = p.read(text.moved(), charmap.Windows1252); err != nil {
-			return nil, err
-		}
-	}
 	return text, nil
 }
 
-// read reads all of r with a decoder, if there is one, up to the limit on the document.
-func (p *parser) read(r io.Reader, decoder encoding.Encoding) (*pages, error) {
-	if decoder != nil {
-		r = decoder.NewDecoder().Reader(r)
-	}
+// read reads all of r, up to the limit on the document.
+func (p *parser) read(r io.Reader) (*pages, error) {
 	text := new(pages)
 	n, err := io.Copy(text, io.LimitReader(r, min(p.max, math.MaxInt64-1)+1))
 	switch {
@@ -85,17 +80,6 @@ func (p *parser) read(r io.Reader, decoder encoding.Encoding) (*pages, error) {
 		return nil, fmt.Errorf("more than %d bytes: %w", p.max, websync.ErrLimit)
 	}
 	return text, nil
-}
-
-// utf16 returns the decoder of a document in UTF-16, otherwise nil.
-func utf16(head []byte) encoding.Encoding {
-	switch {
-	case bytes.HasPrefix(head, []byte{0xfe, 0xff}), bytes.HasPrefix(head, []byte{0, '<'}):
-		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
-	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{'<', 0}):
-		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
-	}
-	return nil
 }
 
 // prologue finds the XML declaration near the start of a document, and the encoding that
@@ -116,12 +100,15 @@ func prologue(data []byte) (start, end int, label string) {
 // clean returns the text with U+FFFD for what is no character.
 func (p *parser) clean(text *pages) (*pages, error) {
 	c := new(cleaner)
-	text, err := p.read(transform.NewReader(text.moved(), c), nil)
+	text, err := p.read(transform.NewReader(text.moved(), c))
 	if err != nil {
 		return nil, p.fail("", err)
 	}
 	if c.faults > 0 {
+		at := p.at
+		p.at.line, p.at.column = c.line+1, c.column+1
 		p.find(ruleBytes, "", "", "what is no character became U+FFFD")
+		p.at = at
 	}
 	p.cost = int64(text.size)
 	return text, nil
@@ -130,8 +117,20 @@ func (p *parser) clean(text *pages) (*pages, error) {
 // A cleaner replaces each fault of a text with U+FFFD. Bytes that are not UTF-8 and
 // follow each other are one fault.
 type cleaner struct {
-	faults int
-	inside bool // a fault of several bytes
+	faults       int
+	inside       bool // a fault of several bytes
+	line, column int  // of the first fault, from 0
+}
+
+// pass counts what comes before the first fault.
+func (c *cleaner) pass(b []byte) {
+	switch n := bytes.Count(b, []byte("\n")); {
+	case c.faults > 0:
+	case n > 0:
+		c.line, c.column = c.line+n, len(b)-1-bytes.LastIndexByte(b, '\n')
+	default:
+		c.column += len(b)
+	}
 }
 
 func (c *cleaner) Reset() {}
@@ -144,6 +143,7 @@ func (c *cleaner) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 		}
 		if n := sound(b[:min(len(b), len(dst)-nDst)]); n > 0 {
 			nDst += copy(dst[nDst:], b[:n])
+			c.pass(b[:n])
 			nSrc += n
 			c.inside = false
 			continue
@@ -156,6 +156,7 @@ func (c *cleaner) Transform(dst, src []byte, atEOF bool) (nDst, nSrc int, err er
 			return nDst, nSrc, transform.ErrShortDst
 		case !fault:
 			nDst += copy(dst[nDst:], b[:n])
+			c.pass(b[:n])
 			nSrc += n
 			c.inside = false
 		default:
@@ -196,10 +197,7 @@ func character(b []byte) (n int, fault bool) {
 	return n, r == utf8.RuneError && n == 1 || !syntax.IsXMLCharacter(r)
 }
 
-var (
-	replacement   = []byte("\ufffd")
-	byteOrderMark = []byte(document.ByteOrderMark)
-)
+var replacement = []byte("\ufffd")
 
 // referred returns the number of a character reference; -1 if it is far too large.
 func referred(ref []byte) rune {

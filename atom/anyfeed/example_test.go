@@ -23,7 +23,7 @@ func Example() {
 </channel></rss>`
 
 	report := func(f websync.Finding) { fmt.Println(f.Message) }
-	feed, items, err := anyfeed.Parse(strings.NewReader(rss), "https://example.org/acts.rss", report)
+	feed, items, err := anyfeed.Parse(strings.NewReader(rss), atom.Origin{URL: "https://example.org/acts.rss"}, report)
 	if err != nil {
 		fmt.Println(err)
 		return

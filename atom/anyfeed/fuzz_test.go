@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/atom/anyfeed"
 )
 
@@ -23,7 +24,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte("<!DOCTYPE html><html><body>Log in</body></html>"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		findings := 0
-		feed, items, err := anyfeed.Parse(bytes.NewReader(data), testURL, func(websync.Finding) { findings++ })
+		feed, items, err := anyfeed.Parse(bytes.NewReader(data), atom.Origin{URL: testURL}, func(websync.Finding) { findings++ })
 		if err != nil {
 			var parse *websync.ParseError
 			require.ErrorAs(t, err, &parse)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/atom/anyfeed"
 	"github.com/websync-go/websync/internal/testing/testkit"
 )
@@ -120,7 +121,7 @@ func TestStableIDs(t *testing.T) {
 func rulesOf(t *testing.T, src string) []string {
 	t.Helper()
 	var findings []websync.Finding
-	_, _, err := anyfeed.Parse(strings.NewReader(src), testURL, func(f websync.Finding) { findings = append(findings, f) })
+	_, _, err := anyfeed.Parse(strings.NewReader(src), atom.Origin{URL: testURL}, func(f websync.Finding) { findings = append(findings, f) })
 	require.NoError(t, err)
 	if findings = findings[1:]; len(findings) == 0 {
 		return nil

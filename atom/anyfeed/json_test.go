@@ -18,7 +18,7 @@ import (
 func jsonItem(t *testing.T, item string) (*atom.Entry, []string) {
 	t.Helper()
 	var found []string
-	feed, items, err := anyfeed.Parse(strings.NewReader(jsonStart+"\"items\":[\n"+item+"]}"), testURL, func(f websync.Finding) {
+	feed, items, err := anyfeed.Parse(strings.NewReader(jsonStart+"\"items\":[\n"+item+"]}"), atom.Origin{URL: testURL}, func(f websync.Finding) {
 		if f.Rule != "anyfeed-tolerant" {
 			assert.Equal(t, 2, f.Line, f)
 			found = append(found, strings.TrimPrefix(f.Rule, "anyfeed-"))
@@ -165,7 +165,7 @@ func BenchmarkParseJSON(b *testing.B) {
 			b.SetBytes(int64(len(doc)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, _, err := anyfeed.Parse(strings.NewReader(doc), testURL, nil); err != nil {
+				if _, _, err := anyfeed.Parse(strings.NewReader(doc), atom.Origin{URL: testURL}, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

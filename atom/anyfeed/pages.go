@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"unicode/utf8"
 )
 
 const pageSize = 64 << 10
@@ -176,30 +175,6 @@ func (p *pages) take() string {
 	}
 	p.dropAll()
 	return b.String()
-}
-
-// isUTF8 reports whether the text is UTF-8.
-func (p *pages) isUTF8() bool {
-	var cut []byte // the start of a character, at the end of a page
-	for _, page := range p.all {
-		if len(cut) > 0 {
-			page = append(cut, page...)
-		}
-		end := len(page)
-		for end > 0 && len(page)-end < utf8.UTFMax && !utf8.RuneStart(page[end-1]) {
-			end--
-		}
-		if end > 0 && !utf8.FullRune(page[end-1:]) {
-			end--
-		} else {
-			end = len(page)
-		}
-		if !utf8.Valid(page[:end]) {
-			return false
-		}
-		cut = bytes.Clone(page[end:])
-	}
-	return len(cut) == 0
 }
 
 // start returns the position of the first character that is not white space; the size if

@@ -74,9 +74,10 @@ var (
 )
 
 // Parse reads an RSS feed, a JSON Feed or an Atom feed, compressed with gzip or not, and
-// closes nothing. The content decides which it is. document, a URL or file name, is in
+// closes nothing. The content decides which it is. The URL or file name of origin is in
 // every error and finding, and is the base of relative references if the feed states
-// none. report receives what does not stop reading, beginning with a finding that the
+// none; its ContentType counts as in [atom.Reader], except for JSON, which is UTF-8 (RFC
+// 8259 §8.1). report receives what does not stop reading, beginning with a finding that the
 // document was read tolerantly; it may be nil. The limits are those of a zero [Parser].
 //
 // The items are entries, never tombstones, in the order of the document. Feed.Skipped is
@@ -85,13 +86,13 @@ var (
 // feed nor an item. It matches [websync.ErrNotDocument] if the document is not a feed of
 // these formats, [websync.ErrTruncated] if it ends too early, [websync.ErrLimit] if it is
 // too large.
-func Parse(src io.Reader, document string, report func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
-	return new(Parser).Parse(src, document, report)
+func Parse(src io.Reader, origin atom.Origin, report func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
+	return new(Parser).Parse(src, origin, report)
 }
 
 // Parse is the function [Parse] with the limits of the Parser.
-func (limits *Parser) Parse(src io.Reader, document string, report func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
-	p := newParser(document, report)
+func (limits *Parser) Parse(src io.Reader, origin atom.Origin, report func(websync.Finding)) (*atom.Feed, []atom.Item, error) {
+	p := newParser(origin, report)
 	switch p.max = limits.MaxBytes; {
 	case p.max == 0:
 		p.max = MaxBytes
@@ -136,14 +137,14 @@ type parser struct {
 	cost    int64             // what counts against it
 }
 
-func newParser(url string, report func(websync.Finding)) *parser {
+func newParser(origin atom.Origin, report func(websync.Finding)) *parser {
 	if report == nil {
 		report = func(websync.Finding) {}
 	}
 	p := &parser{report: report}
 	p.doc = document.Document{
 		Kind: document.Kind{Format: "anyfeed", Name: "a feed", Else: "neither XML nor JSON"},
-		URL:  url,
+		URL:  origin.URL, ContentType: origin.ContentType,
 		Report: func(_ document.Departure, _, _ int, value []byte, message string) {
 			p.find(ruleGzip, "", string(value), message)
 		},
@@ -303,7 +304,7 @@ func (p *parser) xml(text *pages) error {
 	text.dropAll()
 	var syntax *xmlscan.SyntaxError
 	if errors.As(err, &syntax) {
-		err = p.doc.Fail(syntax.Line, syntax.Column, "", errors.New(syntax.Msg))
+		err = p.doc.Fail(syntax.Line, syntax.Column, "", document.Cause(syntax))
 	}
 	return err
 }

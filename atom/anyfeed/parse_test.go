@@ -35,7 +35,7 @@ type result struct {
 }
 
 func parse(src io.Reader) (r result, err error) {
-	r.Feed, r.Items, err = anyfeed.Parse(src, testURL, func(f websync.Finding) { r.Findings = append(r.Findings, f.String()) })
+	r.Feed, r.Items, err = anyfeed.Parse(src, atom.Origin{URL: testURL}, func(f websync.Finding) { r.Findings = append(r.Findings, f.String()) })
 	return r, err
 }
 
@@ -227,7 +227,7 @@ func TestBytes(t *testing.T) {
 		{"UTF-16, little endian", wide(little, "\ufeff<?xml version='1.0' encoding='UTF-16'?>"+oneItem), 1},
 		{"UTF-16, big endian", wide(big, "\ufeff"+oneItem), 1},
 		{"UTF-16 without a mark", wide(big, oneItem), 1},
-		{"an encoding that is not there", "<?xml version='1.0' encoding='UTF-16'?>" + oneItem, 1},
+		{"an encoding that is not there", "<?xml version='1.0' encoding='UTF-16'?>" + oneItem, 2},
 		{"an encoding that nobody knows", "<?xml version='1.0' encoding='x-nothing'?>" + oneItem, 2},
 		{"white space before the declaration", "\n\n<?xml version='1.0' encoding='latin1'?>" + oneItem, 1},
 	}
@@ -256,7 +256,7 @@ func TestEmptyFeeds(t *testing.T) {
 		`<feed xmlns="http://www.w3.org/2005/Atom"/>`,
 		`{"version": "https://jsonfeed.org/version/1.1", "items": []}`,
 	} {
-		feed, items, err := anyfeed.Parse(strings.NewReader(src), "", nil)
+		feed, items, err := anyfeed.Parse(strings.NewReader(src), atom.Origin{}, nil)
 		require.NoError(t, err)
 		assert.NotNil(t, feed)
 		assert.Empty(t, items)
@@ -386,7 +386,7 @@ func TestRules(t *testing.T) {
 		documents = append(documents, string(data))
 	}
 	for _, document := range documents {
-		anyfeed.Parse(strings.NewReader(document), testURL, report)
+		anyfeed.Parse(strings.NewReader(document), atom.Origin{URL: testURL}, report)
 	}
 	for _, r := range anyfeed.Rules() {
 		assert.True(t, broken[r.Name], r.Name)
@@ -399,7 +399,7 @@ func TestParserLimit(t *testing.T) {
 	item := `<rss><channel><item><guid>1</guid><title>` + strings.Repeat("a", 900) + `</title></item></channel></rss>`
 	for max, want := range map[int64]error{0: nil, -1: nil, 8 << 10: nil, 4 << 10: websync.ErrLimit, 900: websync.ErrLimit} {
 		p := anyfeed.Parser{MaxBytes: max}
-		_, items, err := p.Parse(strings.NewReader(item), testURL, nil)
+		_, items, err := p.Parse(strings.NewReader(item), atom.Origin{URL: testURL}, nil)
 		assert.ErrorIs(t, err, want, "%d", max)
 		assert.Equal(t, err == nil, len(items) == 1)
 	}
@@ -409,7 +409,7 @@ func TestParserLimit(t *testing.T) {
 func TestForbiddenReferences(t *testing.T) {
 	for _, ref := range []string{"&#0;", "&#x1F;", "&#xD800;", "&#xDFFF;", "&#xFFFE;", "&#x110000;", "&#99999999999;"} {
 		found := 0
-		_, items, err := anyfeed.Parse(strings.NewReader("<rss><channel><item><guid>1</guid><title>a"+ref+"b</title></item></channel></rss>"), testURL,
+		_, items, err := anyfeed.Parse(strings.NewReader("<rss><channel><item><guid>1</guid><title>a"+ref+"b</title></item></channel></rss>"), atom.Origin{URL: testURL},
 			func(f websync.Finding) {
 				if f.Rule == "anyfeed-bytes" {
 					found++
@@ -438,7 +438,7 @@ func TestManyTags(t *testing.T) {
 func TestLargerParser(t *testing.T) {
 	items := `<rss><channel>` + strings.Repeat("<item><guid>1</guid></item>", anyfeed.MaxEntries+1) + `</channel></rss>`
 	p := anyfeed.Parser{MaxBytes: 2 * anyfeed.MaxBytes}
-	_, read, err := p.Parse(strings.NewReader(items), testURL, nil)
+	_, read, err := p.Parse(strings.NewReader(items), atom.Origin{URL: testURL}, nil)
 	require.NoError(t, err)
 	assert.Len(t, read, anyfeed.MaxEntries+1)
 }

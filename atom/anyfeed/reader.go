@@ -103,7 +103,7 @@ func (p *parser) wellFormed(text *pages) error {
 		r.faulty = true
 		r.fault = xmlscan.SyntaxError{Line: line, Column: column, Msg: message}
 	}
-	r.xml.Stop = r.passes
+	r.xml.Stop, r.xml.Entities = r.passes, true
 	if _, err := r.next(); err != nil {
 		if errors.Is(err, xmlscan.ErrEmpty) {
 			return p.doc.Fail(1, 1, "", p.doc.Not("an empty document"))

@@ -281,7 +281,7 @@ func TestRoom(t *testing.T) {
 	last := r.Items[999].Entry
 	assert.Empty(t, last.Elements)
 	p := anyfeed.Parser{MaxBytes: -1}
-	_, items, err := p.Parse(strings.NewReader(rssStart+b.String()+rssEnd), testURL, nil)
+	_, items, err := p.Parse(strings.NewReader(rssStart+b.String()+rssEnd), atom.Origin{URL: testURL}, nil)
 	require.NoError(t, err)
 	assert.Len(t, items[999].Entry.Elements, 100)
 }

@@ -90,7 +90,7 @@ func (a *answer) isHTML() bool {
 // document is none.
 func (s *search) otherFeed(l lead, a *answer, root xmlscan.Name, head []byte) (found []*Offer, known bool) {
 	const jsonFeed = "//jsonfeed.org/version/"
-	feed, items, err := anyfeed.Parse(a.reader(), a.final, nil)
+	feed, items, err := anyfeed.Parse(a.reader(), atom.Origin{URL: a.final, ContentType: a.contentType}, nil)
 	switch {
 	case errors.Is(err, websync.ErrNotDocument):
 		return nil, false

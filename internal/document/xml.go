@@ -118,15 +118,26 @@ func (x *XML) Fail(err error) error {
 		}
 		return x.doc.Fail(line, column, "", err)
 	}
-	cause := errors.New(syntax.Msg)
+	return x.doc.Fail(syntax.Line+x.above, syntax.Column, "", Cause(syntax))
+}
+
+// Cause returns why reading has ended, without the position. A passed limit is
+// [websync.ErrLimit].
+func Cause(syntax *xmlscan.SyntaxError) error {
 	switch {
 	case errors.Is(syntax.Err, xmlscan.ErrTruncated):
-		cause = fmt.Errorf("%s: %w", syntax.Msg, websync.ErrTruncated)
+		return fmt.Errorf("%s: %w", syntax.Msg, websync.ErrTruncated)
 	case errors.Is(syntax.Err, xmlscan.ErrLimit):
-		cause = fmt.Errorf("%s: %w", syntax.Msg, websync.ErrLimit)
+		return fmt.Errorf("%s: %w", syntax.Msg, websync.ErrLimit)
 	}
-	return x.doc.Fail(syntax.Line+x.above, syntax.Column, "", cause)
+	return &cause{syntax}
 }
+
+// A cause has the message of a SyntaxError, and unwraps to its reason.
+type cause struct{ syntax *xmlscan.SyntaxError }
+
+func (c *cause) Error() string { return c.syntax.Msg }
+func (c *cause) Unwrap() error { return c.syntax.Err }
 
 const (
 	atom   = "http://www.w3.org/2005/Atom"

@@ -41,7 +41,8 @@
 //
 // A document that is not well-formed ends reading with a [SyntaxError]. A
 // sentinel error in it distinguishes empty input, input that is cut short, input that is
-// not XML, and a limit. The Reader refuses entity declarations and never expands them.
+// not XML, and a limit. The Reader refuses entity declarations unless [Reader.Entities] is
+// set, and never reads anything else than its document.
 //
 // If [Reader.Recover] is set, the Reader reports faults in characters and references and
 // goes on. It leaves out what passes a limit, and [Reader.Losses] counts what is missing.

@@ -2,8 +2,8 @@ package xmlscan
 
 import "bytes"
 
-// doctype passes over a document type declaration, and refuses one that declares
-// entities. It returns false after an error and if the buffer ends first.
+// doctype passes over a document type declaration. Unless Entities is set, it refuses one
+// that declares entities. It returns false after an error and if the buffer ends first.
 func (r *Reader) doctype() bool {
 	if !r.declares("<!DOCTYPE", `"<!" starts neither a comment nor a DOCTYPE`) {
 		return false
@@ -11,14 +11,22 @@ func (r *Reader) doctype() bool {
 	if r.seen.doctype || r.mode == modeEpilog {
 		return r.fail(r.pos, nil, "DOCTYPE after the first DOCTYPE or after the root element")
 	}
-	d := doctypeScanner{b: r.buf[r.pos:r.end], p: len("<!DOCTYPE")}
+	d := doctypeScanner{b: r.buf[r.pos:r.end], p: len("<!DOCTYPE"), entities: r.Entities}
 	if !d.scan() {
 		if d.fault != "" {
 			r.fail(r.pos+d.p, d.reason, "%s", d.fault)
 		}
 		return false
 	}
-	if !r.checkChars(d.b[:d.p], r.pos) || !r.consume(d.p) {
+	if !r.checkChars(d.b[:d.p], r.pos) {
+		return false
+	}
+	for _, e := range d.declared {
+		if !r.declare(e.name, e.value, r.pos+e.at) {
+			return false
+		}
+	}
+	if !r.consume(d.p) {
 		return false
 	}
 	r.seen.doctype = true
@@ -28,10 +36,18 @@ func (r *Reader) doctype() bool {
 // A doctypeScanner finds the end of a DOCTYPE. Its methods return false if the buffer
 // ends first, or after they have set fault.
 type doctypeScanner struct {
-	b      []byte
-	p      int
-	fault  string
-	reason error
+	b        []byte
+	p        int
+	entities bool
+	declared []declaration // the internal entities, if entities is set
+	fault    string
+	reason   error
+}
+
+// A declaration is that of an internal entity, whose value is at b[at].
+type declaration struct {
+	name, value []byte
+	at          int
 }
 
 func (d *doctypeScanner) fail(fault string) bool {
@@ -143,8 +159,7 @@ func (d *doctypeScanner) subset() bool {
 			d.p++
 			return true
 		case c == '%':
-			d.reason = ErrEntity
-			return d.fail("parameter entities are not allowed")
+			ok = d.parameter()
 		case c == '<':
 			ok = d.declaration()
 		default:
@@ -177,13 +192,70 @@ func (d *doctypeScanner) declaration() bool {
 	}
 	switch string(keyword) {
 	case "ENTITY":
-		d.reason = ErrEntity
-		return d.fail("entity declarations are not allowed")
+		if !d.entities {
+			d.reason = ErrEntity
+			return d.fail("entity declarations are not allowed")
+		}
+		d.p += len("<!ENTITY")
+		return d.entity()
 	case "ELEMENT", "ATTLIST", "NOTATION":
 		d.p += 2
 		return d.rest()
 	}
 	return d.fail("syntax error in the internal subset of the DOCTYPE")
+}
+
+// refuse refuses parameter entities.
+func (d *doctypeScanner) refuse() bool {
+	d.reason = ErrEntity
+	return d.fail("parameter entities are not allowed")
+}
+
+// parameter passes over a reference to a parameter entity.
+func (d *doctypeScanner) parameter() bool {
+	if !d.entities {
+		return d.refuse()
+	}
+	d.p++
+	if !d.name() {
+		return false
+	}
+	if d.b[d.p] != ';' {
+		return d.fail("syntax error in the internal subset of the DOCTYPE")
+	}
+	d.p++
+	return true
+}
+
+// entity passes over an entity declaration, production [70], behind its keyword.
+func (d *doctypeScanner) entity() bool {
+	if !isSpace(d.b[d.p]) {
+		return d.fail("no white space after ENTITY")
+	}
+	if !d.space() {
+		return false
+	}
+	if d.b[d.p] == '%' {
+		return d.rest()
+	}
+	from := d.p
+	if !d.name() {
+		return false
+	}
+	e := declaration{name: d.b[from:d.p]}
+	if !d.space() {
+		return false
+	}
+	if c := d.b[d.p]; c != '"' && c != '\'' {
+		return d.rest()
+	}
+	e.at = d.p + 1
+	if !d.literal() {
+		return false
+	}
+	e.value = d.b[e.at : d.p-1]
+	d.declared = append(d.declared, e)
+	return d.rest()
 }
 
 // after passes over everything up to the end of s, which is searched from n bytes on.
@@ -212,8 +284,9 @@ func (d *doctypeScanner) rest() bool {
 			}
 			d.p += n + 1
 		case '%':
-			d.reason = ErrEntity
-			return d.fail("parameter entities are not allowed")
+			if !d.entities {
+				return d.refuse()
+			}
 		}
 	}
 	return false

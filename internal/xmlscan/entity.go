@@ -27,11 +27,73 @@ func (r *Reader) reference(dst, src []byte, at int) ([]byte, int, bool) {
 	if !closed || !isName(name) {
 		return append(dst, '&'), 1, r.misread(at, noReference)
 	}
+	if e, ok := r.entities[string(name)]; ok && e.isText {
+		if r.expanded += len(e.text); r.expanded > maxExpanded {
+			return dst, 0, r.fail(at, ErrLimit, "references to entities stand for more than %d bytes", maxExpanded)
+		}
+		return append(dst, e.text...), n + 1, true
+	}
 	undefined := "undefined entity " + string(name)
 	if c := htmlEntities()[string(name)]; c != "" {
 		return append(dst, c...), n + 1, r.fault(at, undefined)
 	}
 	return append(dst, src[:n+1]...), n + 1, r.misread(at, undefined)
+}
+
+// The limits on the entities of a document.
+const (
+	maxEntities = 1000
+	maxEntity   = 64 << 10 // bytes of one
+	maxExpanded = 1 << 20  // bytes that the references stand for
+)
+
+// An entity is one that is declared.
+type entity struct {
+	text   []byte
+	isText bool // it has no markup, and all its references are known
+}
+
+// declare keeps the internal entity whose value is at buf[at]. Of several with one name,
+// the first counts (XML 1.0 §4.2).
+func (r *Reader) declare(name, value []byte, at int) bool {
+	if _, ok := r.entities[string(name)]; ok {
+		return true
+	}
+	if len(r.entities) == maxEntities {
+		return r.fail(at, ErrLimit, "more than %d entities", maxEntities)
+	}
+	before := r.losses
+	var text []byte // §4.5: with characters for their references
+	for {
+		n := bytes.Index(value, []byte("&#"))
+		if n < 0 {
+			break
+		}
+		text, value = append(text, value[:n]...), value[n:]
+		var ok bool
+		if text, n, ok = r.charReference(text, value, at); !ok {
+			return false
+		}
+		value = value[n:]
+	}
+	text = append(text, value...)
+	var e entity
+	if bytes.IndexByte(text, '<') < 0 {
+		clean, ok := cleanText(text), false
+		if e.text, ok = r.decode(bytes.Clone(text[:clean]), text, clean, at, inText); !ok {
+			return false
+		}
+		e.isText = r.losses == before
+	}
+	r.losses = before
+	if len(e.text) > maxEntity {
+		return r.fail(at, ErrLimit, "an entity of more than %d bytes", maxEntity)
+	}
+	if r.entities == nil {
+		r.entities = make(map[string]entity)
+	}
+	r.entities[string(name)] = e
+	return true
 }
 
 // simpleReference returns what one of the most frequent references stands for, and its

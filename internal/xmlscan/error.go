@@ -27,8 +27,11 @@ var (
 	ErrStopped = errors.New("stopped at an element")
 
 	// ErrEntity means that the DOCTYPE declares an entity, which is refused whatever its
-	// kind.
+	// kind, unless Reader.Entities is set.
 	ErrEntity = errors.New("entity declarations are refused")
+
+	// ErrAttribute means that an element has an attribute twice.
+	ErrAttribute = errors.New("attribute twice")
 
 	// ErrEncoding means that the declared character encoding is not known, or not
 	// supported.

@@ -57,7 +57,7 @@ func hex(c rune) string { return fmt.Sprintf("U+%04X", c) }
 // before the tag.
 func (r *Reader) repair(before mode) (int, mode) {
 	fault, ok := r.err.(*SyntaxError)
-	if !ok || fault.Err != nil || !r.RepairTags || r.Recover == nil || len(r.stack) == 0 {
+	if !ok || fault.Err != nil && fault.Err != ErrAttribute || !r.RepairTags || r.Recover == nil || len(r.stack) == 0 {
 		return -1, before
 	}
 	n := bytes.IndexAny(r.buf[r.sound:r.end], "<>")

@@ -208,7 +208,7 @@ func (r *Reader) scanAttr(at int) int {
 	case to < 0:
 		return -1
 	case q.serial == r.serial:
-		r.fail(at, nil, "attribute %s occurs twice", q.raw)
+		r.fail(at, ErrAttribute, "attribute %s occurs twice", q.raw)
 		return -1
 	case len(r.raws) >= r.maxAttrs:
 		return tooManyAttrs
@@ -385,7 +385,7 @@ func (r *Reader) areDistinct() bool {
 		}
 		name := r.attrs[i].Name
 		if seen[name] || seen == nil && hasAttr(r.attrs[:i], name) {
-			return r.fail(r.pos, nil, "attribute %s occurs twice in namespace %s", name.Local, name.Space)
+			return r.fail(r.pos, ErrAttribute, "attribute %s occurs twice in namespace %s", name.Local, name.Space)
 		}
 		if seen != nil {
 			seen[name] = true

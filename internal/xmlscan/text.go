@@ -260,7 +260,11 @@ func (r *Reader) decode(dst, src []byte, i, at int, where where) ([]byte, bool) 
 		n, ok := 0, true
 		switch c := src[i]; {
 		case c == '&' && where != inCDATA:
+			from := len(dst)
 			dst, n, ok = r.reference(dst, src[i:], at+i)
+			if where == inValue && n > 1 && src[i+1] != '#' { // §3.3.3: of an entity, too
+				spaceOut(dst[from:])
+			}
 		case c == '>' && where == inText && bytes.HasSuffix(src[:i], []byte("]]")):
 			ok = r.fault(at+i-2, `"]]>" in text`)
 			dst, n = append(dst, c), 1
@@ -287,6 +291,15 @@ func (r *Reader) decode(dst, src []byte, i, at int, where where) ([]byte, bool) 
 		i += n
 	}
 	return dst, true
+}
+
+// spaceOut replaces each character of white space by a space.
+func spaceOut(b []byte) {
+	for i, c := range b {
+		if isSpace(c) {
+			b[i] = ' '
+		}
+	}
 }
 
 // lineEnd is what a line end becomes.
