@@ -124,22 +124,23 @@ func (r *Reader) decodeInto(p []byte) int {
 	return nDst
 }
 
-// decide chooses between UTF-8 and the other encoding: UTF-8 is what most bytes beyond
-// ASCII are. Text of other encodings is hardly ever valid UTF-8.
+// decide chooses between UTF-8 and the other encoding. It is UTF-8 if nine of ten of the
+// characters beyond ASCII are: some may be damaged. In another encoding, hardly any
+// text is, but up to half of the bytes may look like characters of UTF-8.
 func (r *Reader) decide() {
 	sample := r.pending[:min(len(r.pending), sampleSize)]
-	valid := 0
+	valid, invalid := 0, 0
 	for len(sample) > 0 && (utf8.FullRune(sample) || r.err == io.EOF) {
 		c, n := utf8.DecodeRune(sample)
 		switch {
 		case n > 1:
 			valid++
 		case c == utf8.RuneError:
-			valid--
+			invalid++
 		}
 		sample = sample[n:]
 	}
-	if valid > 0 {
+	if valid > 9*invalid {
 		r.choice.Encoding = UTF8
 	}
 	r.decode = r.choice.Encoding.decoder()

@@ -51,8 +51,8 @@ type Reader struct {
 	// A byte-order mark, and what can only be UTF-16, count before Charset, and Charset
 	// counts before the XML declaration (RFC 7303 §3.2). Where one of the two is UTF-8
 	// and the other is not, the bytes decide, because many servers state one charset for
-	// everything: the document is in UTF-8 if most of the first characters beyond ASCII
-	// are. A document without a declaration is as one that declares UTF-8. A Charset that
+	// everything: the document is in UTF-8 if nine of ten of the first characters beyond
+	// ASCII are. A document without a declaration is as one that declares UTF-8. A Charset that
 	// is not known does not count.
 	Charset string
 
