@@ -5,7 +5,8 @@
 // # Reading
 //
 // [Parse] returns a document as a feed and items of package atom. The content decides its
-// format and whether it is compressed. Each field of an entry comes from the first of
+// format and whether it is compressed; the encoding is that of [atom.Reader], or
+// Windows-1252 if none is stated and it is not UTF-8. Each field of an entry comes from the first of
 // these elements of its item that is stated, in RSS:
 //
 //	ID            guid, rdf:about, link
@@ -89,6 +90,10 @@
 // it, or without that against the document's URL (RFC 3986 §5.1). An xml:lang counts
 // likewise; of RSS, so do dc:language and language.
 //
+// Entities that a DOCTYPE declares are read if they are text: 1000 of up to 64 KiB, whose
+// references stand for up to 1 MiB. References to others stay as they are, external ones
+// above all.
+//
 // Reading is liberal: elements that are not closed, entities of HTML, characters that XML
 // does not allow and encodings that are not stated do not stop it, and are reported where
 // it matters. An element that is not closed contains what follows, up to the end of the
@@ -134,8 +139,9 @@
 //
 //	src := &atom.Source{URL: "https://example.org/feed.rss", Parser: anyfeed.Parse}
 //
-// The Source calls it for documents that are not Atom. A document that begins as Atom and
-// is damaged later stays an error. What the feed states about itself decides how it is
+// The Source calls it for documents that a Reader of Atom refuses: what is not Atom, a
+// DOCTYPE that declares entities, an attribute that is there twice. Atom that is damaged
+// otherwise stays an error. What the feed states about itself decides how it is
 // read, as for Atom; most are windows of recent entries: an entry that leaves it is not
 // deleted, and an entry that enters and leaves it between two runs is lost.
 //
