@@ -1,6 +1,7 @@
 package charset_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -212,3 +213,24 @@ func TestReaderErrors(t *testing.T) {
 type stuck struct{}
 
 func (stuck) Read([]byte) (int, error) { return 0, nil }
+
+// FuzzReader: what a Reader returns depends on the bytes alone, not on how they are read,
+// and with enough of them decoded, none is left.
+func FuzzReader(f *testing.F) {
+	all := strings.Fields(wide + " " + narrow + " us-ascii utf-16le utf-16be utf-8")
+	for i := range all {
+		f.Add(uint8(i), false, []byte("a\x1b$B\x30\x21\x1b(B\x84\x31\xa4\x37\xff\x81<é\xe9\x00"))
+		f.Add(uint8(i), true, []byte("abc\x8e\xa4\xa6<\x8f\xb0\xa1\xfe\xfe\xd8\x00"))
+	}
+	f.Fuzz(func(t *testing.T, n uint8, inDoubt bool, data []byte) {
+		c := charset.Choice{Encoding: charset.Lookup(all[int(n)%len(all)]), OrUTF8: inDoubt}
+		want := read(t, c, bytes.NewReader(data))
+		for _, wrap := range []func(io.Reader) io.Reader{iotest.OneByteReader, iotest.HalfReader, iotest.DataErrReader} {
+			require.Equal(t, want, read(t, c, wrap(bytes.NewReader(data))))
+		}
+		got, err := io.ReadAll(iotest.OneByteReader(charset.NewReader(nil, c, data, io.EOF)))
+		require.NoError(t, err)
+		require.Equal(t, want, string(got))
+		require.LessOrEqual(t, len(want), 4*len(data))
+	})
+}

@@ -86,3 +86,30 @@ func TestEntityFaults(t *testing.T) {
 	_, err = trace(r)
 	assert.ErrorContains(t, err, "undefined entity a", "that of another document")
 }
+
+// FuzzEntities: declarations of entities are read alike wherever the input is cut, and
+// what they stand for has a limit.
+func FuzzEntities(f *testing.F) {
+	for _, subset := range []string{
+		`<!ENTITY a "b&#38;c;">`, `<!ENTITY % a 'b'> %a; <!ENTITY c SYSTEM "d" NDATA e>`, `<!ENTITY a '&#60;b>'><!ENTITY c "&a;">`,
+		`<!ENTITY a "ha"><!ENTITY b "&a;&a;"><!ENTITY c "&b;&b;&#xD800;">`, `<!ENTITY`, `<!ELEMENT a (%b;)>`,
+	} {
+		f.Add(subset, "&a;<b c='&c;'/>&b;")
+	}
+	f.Fuzz(func(t *testing.T, subset, content string) {
+		doc := "<!DOCTYPE r [" + subset + "]><r>" + content + "</r>"
+		read := func(src io.Reader) string {
+			r := xmlscan.NewReader(src)
+			r.Entities, r.Recover = true, func(int, int, string) {}
+			tokens, err := trace(r)
+			return fmt.Sprintf("%s %v %v", tokens, r.Losses(), err)
+		}
+		want := read(strings.NewReader(doc))
+		if got := read(iotest.OneByteReader(strings.NewReader(doc))); got != want {
+			t.Fatalf("%q: %s\n%s", doc, got, want)
+		}
+		if len(want) > 2<<20+10*len(doc) {
+			t.Fatalf("%d bytes of %d", len(want), len(doc))
+		}
+	})
+}
