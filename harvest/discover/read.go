@@ -7,6 +7,7 @@ import (
 	"mime"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/atom/anyfeed"
 	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/syntax"
