@@ -262,7 +262,10 @@ func (w *csvWalk) findLatest() error {
 
 // reader returns a reader of the list.
 func (w *csvWalk) reader(report func(websync.Finding)) *csvReader {
-	return &csvReader{name: w.doc.Final, contentType: w.doc.ContentType, src: w.doc.Body, maxBytes: w.source.MaxBytes, maxURI: harvest.MaxID, report: report}
+	return &csvReader{
+		name: w.doc.Final, contentType: w.doc.ContentType, src: w.doc.Body,
+		maxBytes: w.source.MaxBytes, maxURI: harvest.MaxID, report: report,
+	}
 }
 
 // each calls f with each act of the list, which was checked before.

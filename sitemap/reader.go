@@ -209,8 +209,10 @@ var sitemapKind = document.Kind{Format: "sitemap", Name: "a sitemap", Else: "nei
 func (r *Reader) begin() error {
 	r.base = newBase(r.Document)
 	r.reports.Format, r.reports.Document, r.reports.To, r.reports.Strict = "sitemap", r.Document, r.Report, r.Strict
-	r.doc = &document.Document{Kind: sitemapKind, URL: r.Document, ContentType: r.ContentType, Report: r.reportDocument, Strict: r.Strict,
-		MaxDepth: r.MaxDepth}
+	r.doc = &document.Document{
+		Kind: sitemapKind, URL: r.Document, ContentType: r.ContentType, Report: r.reportDocument, Strict: r.Strict,
+		MaxDepth: r.MaxDepth,
+	}
 	if err := r.doc.Open(r.src, r.MaxBytes); err != nil {
 		return err
 	}

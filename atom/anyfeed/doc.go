@@ -4,10 +4,10 @@
 //
 // # Reading
 //
-// [Parse] returns a document as a feed and items of package atom. The content decides its
-// format and whether it is compressed; the encoding is that of [atom.Reader], or
-// Windows-1252 if none is stated and it is not UTF-8. Each field of an entry comes from the first of
-// these elements of its item that is stated, in RSS:
+// [Parse] returns a document as a feed and items of package atom. The content decides
+// its format and whether it is compressed; the encoding is that of [atom.Reader], or
+// Windows-1252 if none is stated and it is not UTF-8. Each field of an entry comes from
+// the first of these elements of its item that is stated, in RSS:
 //
 //	ID            guid, rdf:about, link
 //	Title         title, dc:title, itunes:title (text)

@@ -26,7 +26,8 @@ func (p *checkCommand) validateResourceSync(ctx context.Context, in *input) (fil
 		return fileReport{}, err
 	}
 	o := resourcesync.ValidateOptions{
-		Document: in.name, URL: in.url, ContentType: in.contentType, Now: p.now, Extensions: google.Extensions(), Lenient: p.lenient,
+		Document: in.name, URL: in.url, ContentType: in.contentType, Now: p.now,
+		Extensions: google.Extensions(), Lenient: p.lenient,
 	}
 	if in.url != "" {
 		head, _ := resourcesync.NewReader(src).Head() // Validate reports an error

@@ -178,7 +178,8 @@ func (f *follower) named(url, from string) (keys []string, mine bool) {
 	if slices.Contains(f.keys, url) && url != f.target.URL {
 		return []string{url}, true // one of several
 	}
-	if !slices.Contains(append([]string{f.target.URL, f.target.Feed}, f.Pings...), url) && (f.keys != nil || from != f.target.URL) || url == "" {
+	isNamed := slices.Contains(append([]string{f.target.URL, f.target.Feed}, f.Pings...), url)
+	if url == "" || !isNamed && (f.keys != nil || from != f.target.URL) {
 		return nil, false
 	}
 	f.noticed = f.keys == nil

@@ -107,12 +107,14 @@ var aliases = sync.OnceValue(func() map[string]string {
 		"utf8mb3": "utf-8", "utf8mb4": "utf-8", "cp65001": "utf-8",
 		"utf32": "x-utf-32", "utf32le": "x-utf-32", "utf32be": "x-utf-32", "ucs4": "x-utf-32", "iso10646ucs4": "x-utf-32",
 		"ascii": "x-us-ascii", "usascii": "x-us-ascii", "ansix341968": "x-us-ascii",
-		"cp936": "gbk", "ms936": "gbk", "windows936": "gbk", "euccn": "gbk", "big5hkscs": "big5", "cp950": "big5", "ms950": "big5",
+		"cp936": "gbk", "ms936": "gbk", "windows936": "gbk", "euccn": "gbk",
+		"big5hkscs": "big5", "cp950": "big5", "ms950": "big5",
 		"cp932": "shift_jis", "cp949": "euc-kr", "ms949": "euc-kr", "uhc": "euc-kr",
-		"cp437": "x-ibm437", "ibm437": "x-ibm437", "cp850": "x-ibm850", "ibm850": "x-ibm850", "cp852": "x-ibm852", "ibm852": "x-ibm852",
+		"cp437": "x-ibm437", "ibm437": "x-ibm437", "cp850": "x-ibm850", "ibm850": "x-ibm850",
+		"cp852": "x-ibm852", "ibm852": "x-ibm852",
 	}
-	for name := range strings.FieldsSeq("utf-8 utf-16 utf-16le utf-16be macintosh x-mac-cyrillic ibm866 koi8-r koi8-u windows-874 " +
-		"gb18030 euc-jp iso-2022-jp shift_jis euc-kr iso-8859-8-i iso-8859-10 iso-8859-13 iso-8859-14 iso-8859-16") {
+	for name := range strings.FieldsSeq("utf-8 utf-16 utf-16le utf-16be macintosh x-mac-cyrillic ibm866 koi8-r koi8-u " +
+		"windows-874 gb18030 euc-jp iso-2022-jp shift_jis euc-kr iso-8859-8-i iso-8859-10 iso-8859-13 iso-8859-14 iso-8859-16") {
 		labels[reduced(name)] = name
 	}
 	for n := '1'; n <= '9'; n++ {
@@ -207,7 +209,8 @@ func Choose(shown Encoding, stated, declared string) (c Choice, notes []string) 
 	d = cmp.Or(d, UTF8)
 	s = cmp.Or(s, d)
 	if s != d && !s.isPlain() && !d.isPlain() {
-		notes = append(notes, fmt.Sprintf("declared encoding %.100s, but the charset of the Content-Type is %.100s", declared, stated))
+		notes = append(notes,
+			fmt.Sprintf("declared encoding %.100s, but the charset of the Content-Type is %.100s", declared, stated))
 	}
 	return between(s, d), notes
 }

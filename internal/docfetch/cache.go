@@ -110,7 +110,10 @@ func (c Cache) Take(url string, file *spool.File) (d Document, ok bool) {
 	if err != nil {
 		return Document{}, false
 	}
-	d = Document{URL: url, Final: head.Final, Validators: head.Validators, ContentType: head.ContentType, Body: section{file.Section(at)}}
+	d = Document{
+		URL: url, Final: head.Final, Validators: head.Validators, ContentType: head.ContentType,
+		Body: section{file.Section(at)},
+	}
 	sum, err := sumOf(d.Body)
 	return d, err == nil && bytes.Equal(sum, head.Sum)
 }

@@ -92,9 +92,9 @@ type Reader struct {
 	//     attributes of a tag, the text or the element that is asked for, or the elements
 	//     that are nested too deep.
 	//
-	// Recover also receives notes on encodings that contradict each other or the bytes, or
-	// are not known, and on elements that ElementText skips. If Recover is nil, these are no errors.
-	// Positions are as in SyntaxError. Recover must not use the Reader.
+	// Recover also receives notes on encodings that contradict each other or the bytes,
+	// or are not known, and on elements that ElementText skips. If Recover is nil, these
+	// are no errors. Positions are as in SyntaxError. Recover must not use the Reader.
 	Recover func(line, column int, msg string)
 
 	// RepairTags, with Recover, makes the Reader go on after a start tag whose attributes
