@@ -150,6 +150,9 @@ func (c *call) run(t *tx, other *db, cancel func()) {
 
 // judge returns what is wrong with err, the result of a call.
 func (c *call) judge(err error) error {
+	if errors.Is(err, suite.ErrBlocked) {
+		return err
+	}
 	if c.end == "f" && c.times < 2 {
 		c.end = "."
 	}

@@ -82,8 +82,11 @@ func Exactly[V any](t testing.TB, n int, vs []V, what string) []V {
 	return vs
 }
 
-// Await returns what f returns. It is an error if f takes longer than the Tester's
-// patience.
+// ErrBlocked is the error of what takes longer than a Tester's patience. It goes on: what
+// it uses must not be read.
+var ErrBlocked = errors.New("blocked")
+
+// Await returns what f returns, or an error that matches ErrBlocked.
 func (t *Tester) Await(f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- Safely(f) }()
@@ -93,7 +96,7 @@ func (t *Tester) Await(f func() error) error {
 	case err := <-done:
 		return err
 	case <-patience.C:
-		return fmt.Errorf("blocked for %v", t.Patience)
+		return fmt.Errorf("%w for %v", ErrBlocked, t.Patience)
 	}
 }
 
