@@ -25,7 +25,7 @@ const module = "github.com/websync-go/websync"
 // name that ends in /... stands for all below it.
 var mayImport = map[string][]string{
 	".":                          {},
-	"internal/charset":           {},
+	"internal/charset":           {"internal/syntax"},
 	"internal/xmlscan":           {"internal/charset", "internal/syntax"},
 	"internal/document":          {".", "internal/charset", "internal/xmlscan", "internal/syntax", "internal/rule"},
 	"internal/testing/endtoend":  {},

@@ -764,6 +764,9 @@ const (
 	srcContent
 )
 
+// isXML reports whether a Value of the form is an element.
+func (f contentForm) isXML() bool { return f == xhtmlContent || f == xmlContent }
+
 // form returns which form the content has.
 func (c *Content) form() contentForm {
 	switch {

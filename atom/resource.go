@@ -164,7 +164,7 @@ func inUTF8(mediaType string) string {
 // Content-Location states no base (RFC 9110 §8.7).
 func (c *Content) Bytes() ([]byte, error) {
 	switch form := c.form(); {
-	case c.Base != "" && (form == xhtmlContent || form == xmlContent):
+	case c.Base != "" && form.isXML():
 		return withBase([]byte(c.Value), c.Base), nil
 	case c.Base != "" && form == htmlContent:
 		return absolute([]byte(c.Value), c.Base), nil
@@ -176,14 +176,14 @@ func (c *Content) Bytes() ([]byte, error) {
 }
 
 // contentBytes returns the bytes of inline content, whose base may be that of the entry or
-// its feed. If it is the URL of the document, it counts only if there are relative
-// references, and without the name of the document: an entry that goes to another document
+// its feed. If it is the URL of the document, it counts without the name of the document,
+// and in XML only if there are relative references: an entry that goes to another document
 // of the feed stays the same.
 func (e *Entry) contentBytes(document string) ([]byte, error) {
 	c := e.Content
 	if c.Base = cmp.Or(c.Base, e.Base); c.Base == document {
 		c.Base = string(syntax.AppendResolved(nil, document, []byte(".")))
-		if value := []byte(c.Value); bytes.Equal(value, absolute(value, c.Base)) {
+		if c.form().isXML() && string(absolute([]byte(c.Value), c.Base)) == c.Value {
 			c.Base = ""
 		}
 	}

@@ -181,8 +181,8 @@ func RSSRules() []websync.Rule { return rssRules.All() }
 // no times of items, no ID, and no links but Self and Next. The error is one of src, or
 // that the document is not RSS, is cut short, damaged or too long, which is reported, too.
 //
-// It needs memory for one item, of which it checks the first 8 MiB of each text, and about
-// 100 bytes for each of the first million identifiers of items to find duplicates.
+// It needs memory for one item, of which it checks the first 8 MiB of each text, and
+// about 100 bytes for each of the first million identifiers of items to find duplicates.
 func ValidateRSS(src io.Reader, o atom.ValidateOptions) (atom.Summary, error) {
 	if o.URL == "" && syntax.Scheme(o.Document) > 1 {
 		o.URL = o.Document

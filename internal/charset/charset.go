@@ -18,6 +18,8 @@ import (
 	"golang.org/x/text/encoding/japanese"
 	"golang.org/x/text/encoding/simplifiedchinese"
 	"golang.org/x/text/encoding/unicode"
+
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // An Encoding is a character encoding. The zero Encoding is none; Encodings are
@@ -156,7 +158,6 @@ func (c Choice) Known() bool { return c.Encoding != none && c.Encoding != UTF32 
 // length of the byte-order mark; the zero Encoding if they show none. A mark counts more
 // than anything else (RFC 7303 §3.2).
 func Sniff(b []byte) (e Encoding, mark int) {
-	isSpace := func(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 	switch {
 	case bytes.HasPrefix(b, []byte("\uFEFF")):
 		return UTF8, len("\uFEFF")
@@ -167,9 +168,9 @@ func Sniff(b []byte) (e Encoding, mark int) {
 		return UTF16LE, 2
 	case bytes.HasPrefix(b, []byte{0xFE, 0xFF}):
 		return UTF16BE, 2
-	case len(b) >= 2 && b[1] == 0 && (b[0] == '<' || isSpace(b[0])):
+	case len(b) >= 2 && b[1] == 0 && (b[0] == '<' || syntax.IsSpace(b[0])):
 		return UTF16LE, 0
-	case len(b) >= 2 && b[0] == 0 && (b[1] == '<' || isSpace(b[1])):
+	case len(b) >= 2 && b[0] == 0 && (b[1] == '<' || syntax.IsSpace(b[1])):
 		return UTF16BE, 0
 	}
 	return none, 0
