@@ -34,8 +34,8 @@ import (
 	"github.com/websync-go/websync/resourcesync"
 )
 
-// patience is how long tests wait for what must come.
-const patience = time.Minute
+// patience is how long tests wait for what must come, on a busy machine, too.
+const patience = 5 * time.Minute
 
 // An upstream publishes its own work by one protocol.
 type upstream struct {
