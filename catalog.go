@@ -74,6 +74,12 @@ type Head struct {
 	// clock passes them.
 	FirstTime, LastTime time.Time
 
+	// Baseline is the number of the last entry of the first state: up to there the log
+	// has what there was when it began, and after it changes. It is 0 as long as that
+	// state is not complete, and if it is not known. Then it is the same as long as the
+	// generation is.
+	Baseline Seq
+
 	Born Seq              // the greatest Born assigned
 	Live map[string]int64 // live records by source
 }
@@ -86,6 +92,8 @@ func (h Head) Check() error {
 	case h.First > h.Last || (h.First == 0) != (h.Last == 0):
 		return fmt.Errorf("%w: Head.First is %d and Head.Last is %d; both are 0 in an empty log, otherwise First is at most Last",
 			ErrCatalog, h.First, h.Last)
+	case h.Baseline > h.Last:
+		return fmt.Errorf("%w: Head.Baseline is %d and Head.Last is %d; Baseline is at most Last", ErrCatalog, h.Baseline, h.Last)
 	}
 	return nil
 }

@@ -26,6 +26,8 @@ type Log struct {
 	latest  []Seq         // by Born: the latest entry of the id
 	born    map[logID]Seq // of each id
 	live    map[string]int64
+
+	baseline Seq
 }
 
 type logID struct{ source, id string }
@@ -44,6 +46,17 @@ func (l *Log) Append(entries ...Item) {
 	}
 	for _, e := range entries {
 		l.append(e.clone())
+	}
+}
+
+// EndBaseline makes the entries so far the first state, which is no change: see
+// [Head].Baseline. A program calls it once, after it has appended what there was at its
+// beginning; later calls do nothing.
+func (l *Log) EndBaseline() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.baseline == 0 {
+		l.baseline = Seq(len(l.entries))
 	}
 }
 
@@ -84,7 +97,7 @@ func (l *Log) at(n Seq) *Item { return &l.entries[n-1] }
 func (l *Log) Head(context.Context) (Head, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	h := Head{Generation: 1, Last: Seq(len(l.entries)), Born: Seq(len(l.latest)), Live: make(map[string]int64)}
+	h := Head{Generation: 1, Last: Seq(len(l.entries)), Baseline: l.baseline, Born: Seq(len(l.latest)), Live: make(map[string]int64)}
 	if h.Last > 0 {
 		h.First, h.FirstTime, h.LastTime = 1, l.entries[0].Time, l.at(h.Last).Time
 	}

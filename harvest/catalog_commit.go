@@ -706,3 +706,22 @@ func (c *commit) checkBlob(from *bodyWriter) error {
 	}
 	return err
 }
+
+// endBaseline makes the entries so far the first state, unless that has ended before: see
+// [websync.Head].
+func (s *Catalog) endBaseline(ctx context.Context) error {
+	ended := false
+	err := s.view(ctx, func(r *reader) error {
+		ended = r.head.begun
+		return nil
+	})
+	if err != nil || ended {
+		return err
+	}
+	return s.update(ctx, func(w *writer) error {
+		if !w.head.begun {
+			w.head.baseline, w.head.begun = w.head.last, true
+		}
+		return nil
+	})
+}

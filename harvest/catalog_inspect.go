@@ -300,6 +300,9 @@ func (in *inspection) generations(last map[uint64]websync.Seq) {
 	if last[in.head.generation] != in.head.last {
 		in.fault("the last entry is %d, the head says %d", last[in.head.generation], in.head.last)
 	}
+	if in.head.baseline > in.head.last {
+		in.fault("the baseline is %d, the last entry %d", in.head.baseline, in.head.last)
+	}
 }
 
 func (in *inspection) tasks() {

@@ -222,6 +222,9 @@ func (w *writer) copyEntry(c *compaction, value []byte) error {
 	if c.to == 1 {
 		c.firstTime = c.lastTime
 	}
+	if c.from <= w.head.baseline {
+		c.baseline = c.to
+	}
 	next := w.head.generation + 1
 	ref.numbers[next&1], ref.touched[next&1] = c.to, false
 	if err := w.setReference(&ref); err != nil {
@@ -264,7 +267,7 @@ func (w *writer) switchTo(c *compaction) error {
 		return err
 	}
 	w.head.generation++
-	w.head.last, w.head.firstTime, w.head.lastTime = c.to, c.firstTime, c.lastTime
+	w.head.last, w.head.firstTime, w.head.lastTime, w.head.baseline = c.to, c.firstTime, c.lastTime, c.baseline
 	w.head.rewriting = true
 	var claims []pair
 	from := newKey(claimKey)

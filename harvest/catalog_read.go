@@ -98,7 +98,8 @@ func (r *reader) scan(page []pair, from, to key, n int, wanted func(pair) bool) 
 // Head implements [websync.Catalog].
 func (s *Catalog) Head(ctx context.Context) (h websync.Head, err error) {
 	err = s.view(ctx, func(r *reader) error {
-		h = websync.Head{Generation: r.head.generation, Last: r.head.last, Born: r.head.born, Live: map[string]int64{}}
+		h = websync.Head{Generation: r.head.generation, Last: r.head.last, Baseline: r.head.baseline, Born: r.head.born,
+			Live: map[string]int64{}}
 		if h.Last > 0 {
 			h.First, h.FirstTime, h.LastTime = 1, micro(r.head.firstTime), micro(r.head.lastTime)
 		}

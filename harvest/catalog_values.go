@@ -12,8 +12,8 @@ import (
 // Version 4 adds the Prior of records and entries. In version 5 the order of first
 // appearances refers to the log. In version 6 records refer to the log, too, and the
 // order of first appearances is in blocks. In version 7 these have recordPrints, and the
-// numbers of two generations.
-const layoutVersion = 7
+// numbers of two generations. Version 8 adds the baseline.
+const layoutVersion = 8
 
 // Times in values and in the structs below are microseconds since 1970.
 
@@ -23,6 +23,8 @@ type head struct {
 	last       websync.Seq // of the newest generation
 	firstTime  int64       // of its first entry
 	lastTime   int64       // of its last entry
+	baseline   websync.Seq // see websync.Head
+	begun      bool        // the baseline is known
 	clock      int64       // of the last entry ever
 	born       websync.Seq // the greatest given out
 	sources    uint32      // likewise
@@ -38,6 +40,8 @@ func (h *head) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(h.last))
 	b = binary.AppendVarint(b, h.firstTime)
 	b = binary.AppendVarint(b, h.lastTime)
+	b = binary.AppendUvarint(b, uint64(h.baseline))
+	b = appendBool(b, h.begun)
 	b = binary.AppendVarint(b, h.clock)
 	b = binary.AppendUvarint(b, uint64(h.born))
 	b = binary.AppendUvarint(b, uint64(h.sources))
@@ -51,7 +55,8 @@ func (h *head) parse(b []byte) error {
 	p := parse(b)
 	p.version()
 	*h = head{
-		generation: p.uint(), last: websync.Seq(p.uint()), firstTime: p.int(), lastTime: p.int(), clock: p.int(),
+		generation: p.uint(), last: websync.Seq(p.uint()), firstTime: p.int(), lastTime: p.int(),
+		baseline: websync.Seq(p.uint()), begun: p.bool(), clock: p.int(),
 		born: websync.Seq(p.uint()), sources: uint32(p.uint()), tasks: p.uint(), bodies: p.uint(), rewriting: p.bool(),
 		key: printKey(p.take(len(printKey{}))),
 	}
@@ -148,6 +153,7 @@ type compaction struct {
 	token               token       // of the call
 	from, to            websync.Seq // the last entry read, the last one written
 	firstTime, lastTime int64       // of those written
+	baseline            websync.Seq // of the new generation
 }
 
 func (c *compaction) append(b []byte) []byte {
@@ -155,14 +161,15 @@ func (c *compaction) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(c.from))
 	b = binary.AppendUvarint(b, uint64(c.to))
 	b = binary.AppendVarint(b, c.firstTime)
-	return binary.AppendVarint(b, c.lastTime)
+	b = binary.AppendVarint(b, c.lastTime)
+	return binary.AppendUvarint(b, uint64(c.baseline))
 }
 
 func (c *compaction) parse(b []byte) error {
 	p := parse(b)
 	copy(c.token[:], p.take(16))
 	c.from, c.to = websync.Seq(p.uint()), websync.Seq(p.uint())
-	c.firstTime, c.lastTime = p.int(), p.int()
+	c.firstTime, c.lastTime, c.baseline = p.int(), p.int(), websync.Seq(p.uint())
 	return p.end()
 }
 

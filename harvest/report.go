@@ -77,6 +77,7 @@ type Report struct {
 
 	mu           sync.Mutex
 	bodyRequests int64
+	untried      int64 // of Left.Waiting: no attempt was made
 }
 
 // TaskCounts counts the tasks of a source.
@@ -212,7 +213,7 @@ func (r *Report) leftAlone(e *LeftAloneError) {
 
 // countLeft fills Left from the Catalog.
 func (r *Report) countLeft(ctx context.Context, catalog *Catalog) error {
-	r.Left = TaskCounts{}
+	r.Left, r.untried = TaskCounts{}, 0
 	for t, err := range catalog.Tasks(ctx, r.Source, "") {
 		switch {
 		case err != nil:
@@ -227,6 +228,9 @@ func (r *Report) countLeft(ctx context.Context, catalog *Catalog) error {
 			r.Left.Parked++
 		default:
 			r.Left.Waiting++
+			if t.Attempts == 0 {
+				r.untried++
+			}
 			if r.Left.Next.IsZero() || t.Due.Before(r.Left.Next) {
 				r.Left.Next = t.Due
 			}

@@ -268,6 +268,11 @@ func (r *run) end(ctx context.Context, err error) error {
 	if e := r.count(r.ending); e != nil && err == nil {
 		err = e
 	}
+	if err == nil && r.dry == nil && r.report.Complete && r.report.untried == 0 {
+		if e := r.catalog.endBaseline(r.ending); e != nil {
+			err = &StoreError{e}
+		}
+	}
 	if v := r.caught.Load(); v != nil {
 		panic(v)
 	}

@@ -118,6 +118,9 @@ func (w *walk) readQueue(ctx context.Context) (*changeQueue, error) {
 		visited[docfetch.KeyOf(b.root)] = true
 		successor, err := w.readRoot(ctx, b)
 		visited[docfetch.KeyOf(b.root)] = true // where it is now
+		if err != nil && successor != "" && !visited[docfetch.KeyOf(successor)] {
+			err = nil
+		}
 		if err == nil && successor == "" {
 			successor, err = w.moved(ctx, b)
 		}
@@ -196,12 +199,12 @@ func (w *walk) yieldQueue(ctx context.Context, b *changeQueue) error {
 const maxRereads = 3
 
 // readRoot reads the lists that the document at b.root is or names. A successor is the
-// URL of what may have the changes after them.
+// URL of what may have the changes after them, or with a *gapError, before them.
 func (w *walk) readRoot(ctx context.Context, b *changeQueue) (successor string, err error) {
 	b.rootLists = rootLists{from: b.end, before: len(b.lists)}
 	root, err := w.readNamed(ctx, b)
+	var gap *gapError
 	for attempt := 1; ; attempt++ {
-		var gap *gapError
 		if !errors.As(err, &gap) || !gap.late && !gap.unstated || b.continues() && b.end.Until.IsZero() {
 			break
 		}
@@ -219,6 +222,8 @@ func (w *walk) readRoot(ctx context.Context, b *changeQueue) (successor string, 
 	switch {
 	case docfetch.IsOfDocument(err):
 		return "", w.Problem(err)
+	case errors.As(err, &gap) && root != nil && root.isList() && root.head.Href("index") != "": // which names the lists before it
+		return root.head.Href("index"), err
 	case err != nil || w.Incomplete():
 		return "", err
 	}

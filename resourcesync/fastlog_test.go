@@ -96,7 +96,7 @@ func TestSourceFastLog(t *testing.T) {
 			put(6)
 			left, before := c.closings, n
 			report := f.run(func(url string) {
-				if left > 0 && strings.HasSuffix(url, "changelist-open.xml") {
+				if left > 0 && strings.HasSuffix(url, "changelist.xml") {
 					left--
 					put(4)
 				}
@@ -105,7 +105,7 @@ func TestSourceFastLog(t *testing.T) {
 			assert.Equal(t, c.lists, f.lists, "requests for lists")
 			if left > 0 {
 				require.Len(t, report.Problems, 1)
-				assert.Contains(t, fmt.Sprint(report.Problems[0]), "changelist-open.xml: it begins later than its index states")
+				assert.Contains(t, fmt.Sprint(report.Problems[0]), "changelist.xml: it begins later than its index states")
 			}
 			live := testkit.Live(t, f.h.Catalog)
 			for i := range before {
@@ -177,7 +177,7 @@ func TestSourceWithinAMillisecond(t *testing.T) {
 		put(12)
 		closes := true
 		f.run(func(url string) {
-			if closes && strings.HasSuffix(url, "changelist-open.xml") {
+			if closes && strings.HasSuffix(url, "changelist.xml") {
 				closes = false
 				put(4)
 			}

@@ -25,9 +25,9 @@ import (
 //	Base + "capabilitylist.xml"            the Capability List
 //	Base + "resourcelist.xml"              one Resource List, or an index of the parts
 //	Base + "resourcelist-1f3a9c02-7.xml"   the parts, from 1, once there is more than one
-//	Base + "changelist.xml"                one open Change List, or an index of the lists
+//	Base + "changelist.xml"                the open Change List
 //	Base + "changelist-1-1f3a9c02-7.xml"   the closed Change Lists, from 1, the oldest
-//	Base + "changelist-open.xml"           the open Change List, if there is an index
+//	Base + "changelist-index.xml"          the index of these lists, once one is closed
 //	Base + "resourcedump.xml"              the Resource Dump, if there is one
 //	Base + "changedump.xml"                the Change Dump, if there is one
 //	/robots.txt                            the Sitemap line, if Robots is set
@@ -37,14 +37,16 @@ import (
 // settings and the commit at its end. Document returns [websync.ErrGone] for a path that
 // names others. The open Change List begins at the same number as the latest closed one,
 // which the index does not name yet. So it always lists recent changes, and no number is
-// in two of the lists that the index names.
+// in two of the lists that the index names. It is never an index, because there are
+// readers that can't read one. The Capability List names the index, once there is one.
 //
 // The times at, from, until and datetime are those of commits, which order the log: at is
 // that of the last commit before the Resource List was requested, datetime that of the
-// change. Lastmod is the time that a resource of an own source states, and otherwise that
-// of its commit. The first Change List begins with 1970, because before its first entry
-// there was nothing; so does the Resource List of an empty log. A reader of that follows
-// the changes from the first on.
+// change. Lastmod is the time that a resource of an own source states, unless that is
+// later than its commit, and otherwise that of its commit. The first Change List begins
+// after the Baseline of [websync.Head]: what there was before is in the Resource List
+// and was no change. Without a Baseline it begins with 1970; so does the Resource List of
+// an empty log. A reader of that follows the changes from the first on.
 //
 // Each resource has an entry. Its loc is the URL that Locator gives to its body named
 // "content", if that is kept, or else the URL of its Content, or else its ID; an IRI
@@ -164,7 +166,7 @@ const (
 
 	// rendering must be raised when the same items are written differently: their
 	// documents then need other ETags and URLs.
-	rendering = 4
+	rendering = 5
 )
 
 // epoch is the time of a log that is empty.
@@ -186,7 +188,7 @@ func (p *Publisher) open() *publishing.Site {
 		}
 		length := sizeOf(p.ListSize, defaultSize)
 		p.changes = publishing.Chain{
-			Site: p.site.At(dir+"changelist.xml", p.Sources...), Size: length, Settings: p.settings(length),
+			Site: p.site.At(dir+"changelist.xml", p.Sources...), Size: length, Settings: p.settings(length), AfterBaseline: true,
 		}
 		if p.Dumps != nil {
 			if p.Dumps.State == nil {
@@ -236,7 +238,7 @@ func (p *Publisher) check() error {
 	}
 	_, err := p.description()
 	if err == nil {
-		_, err = p.capabilities(p.dumps)
+		_, err = p.capabilities(p.changes.IndexPath(), p.dumps)
 	}
 	if err != nil {
 		return fmt.Errorf("resourcesync: the settings of Publisher make no valid document: %w", err)
@@ -263,7 +265,7 @@ func (p *Publisher) Link() websync.Link { return websync.Link{Rel: "resourcesync
 func (p *Publisher) Reserved(path string) bool {
 	s := p.open()
 	switch path {
-	case s.Root, p.resources.Site.Root, p.changes.Site.Root, p.changes.OpenPath(), WellKnown:
+	case s.Root, p.resources.Site.Root, p.changes.Site.Root, p.changes.IndexPath(), WellKnown:
 		return true
 	}
 	return p.resources.IsPart(path) || p.changes.IsClosed(path) || p.dumpAt(path) != nil
@@ -283,7 +285,7 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 		return p.capabilityList(ctx)
 	case path == p.resources.Site.Root, p.resources.IsPart(path):
 		return p.resourceList(ctx, path)
-	case path == p.changes.Site.Root, path == p.changes.OpenPath(), p.changes.IsClosed(path):
+	case path == p.changes.Site.Root, path == p.changes.IndexPath(), p.changes.IsClosed(path):
 		return p.changeList(ctx, path)
 	}
 	if d := p.dumpAt(path); d != nil {
@@ -293,12 +295,12 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 }
 
 // Documents implements [websync.Publisher]: it yields the parts of the Resource List, the
-// closed Change Lists, the open one, the dumps, each after its packages, the indexes, the
-// Capability List, the Source Description and /robots.txt. If the generation of the log
+// closed Change Lists, the dumps, each after its packages, the root of the Resource List,
+// the open Change List, the index of the Change Lists, the Capability List, the Source Description and /robots.txt. If the generation of the log
 // changes meanwhile, it ends with [websync.ErrConflict].
 func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 	s := p.open()
-	rest := []string{p.resources.Site.Root, p.changes.Site.Root, s.Root}
+	rest := []string{s.Root}
 	if !p.NoDescription {
 		rest = append(rest, WellKnown)
 	}
@@ -308,16 +310,18 @@ func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 	if s.Err != nil {
 		return s.Documents(nil)
 	}
-	open := func(n uint64) (string, bool, error) {
+	roots := func(n uint64) (string, bool, error) {
+		if n <= 2 {
+			return []string{p.resources.Site.Root, p.changes.Site.Root}[n-1], true, nil
+		}
 		d, err := p.changes.Open(ctx, 0)
-		isIndex := d.After > 0
-		return p.changes.OpenPath(), isIndex && n == 1, err
+		return p.changes.IndexPath(), d.HasPrevious() && n == 3, err
 	}
-	lists := []publishing.Numbered{p.resources.Numbered(ctx), p.changes.Numbered(ctx), open}
+	lists := []publishing.Numbered{p.resources.Numbered(ctx), p.changes.Numbered(ctx)}
 	for _, d := range p.dumps {
 		lists = append(lists, d.numbered(ctx))
 	}
-	return s.Documents(lists, rest...)
+	return s.Documents(append(lists, roots), rest...)
 }
 
 // fixed returns a document of the set as a whole.
@@ -371,7 +375,7 @@ func (p *Publisher) description() ([]byte, error) {
 	return small(head, entries...)
 }
 
-// capabilityList returns the Capability List with the dumps that there are.
+// capabilityList returns the Capability List with the lists and dumps that there are.
 func (p *Publisher) capabilityList(ctx context.Context) (*websync.Document, error) {
 	var offered []*publishedDump
 	for _, d := range p.dumps {
@@ -383,11 +387,19 @@ func (p *Publisher) capabilityList(ctx context.Context) (*websync.Document, erro
 			offered = append(offered, d)
 		}
 	}
-	return p.fixed(p.capabilities(offered))
+	changes, err := p.changes.Open(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	path := p.changes.Site.Root
+	if changes.HasPrevious() {
+		path = p.changes.IndexPath()
+	}
+	return p.fixed(p.capabilities(path, offered))
 }
 
-// capabilities returns the Capability List (Z39.99 §9).
-func (p *Publisher) capabilities(dumps []*publishedDump) ([]byte, error) {
+// capabilities returns the Capability List (Z39.99 §9) with the path of the changes.
+func (p *Publisher) capabilities(changes string, dumps []*publishedDump) ([]byte, error) {
 	head := Head{
 		Metadata: Metadata{Capability: CapabilityList},
 		Links:    linksOf(p.site.Origin+WellKnown, p.hubLinks(p.site.URL())...),
@@ -395,7 +407,7 @@ func (p *Publisher) capabilities(dumps []*publishedDump) ([]byte, error) {
 	if p.DescribedBy != "" {
 		head.Links = append(head.Links, linkOf("describedby", p.DescribedBy))
 	}
-	entries := []Entry{entryOf(ResourceList, p.resources.Site.URL()), entryOf(ChangeList, p.changes.Site.URL())}
+	entries := []Entry{entryOf(ResourceList, p.resources.Site.URL()), entryOf(ChangeList, p.site.Origin+changes)}
 	for _, d := range dumps {
 		entries = append(entries, entryOf(d.kind, d.list.URL()))
 	}

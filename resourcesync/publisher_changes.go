@@ -17,7 +17,8 @@ type publishedChanges struct {
 	publishing.Segment
 	publisher *Publisher
 	url       string
-	index     bool
+	indexed   bool // there is an index
+	index     bool // this is the index
 }
 
 // changeList returns a Change List or the index of them (Z39.99 §12).
@@ -26,10 +27,11 @@ func (p *Publisher) changeList(ctx context.Context, path string) (*websync.Docum
 	var err error
 	if p.changes.IsClosed(path) {
 		d.Segment, err = p.changes.Closed(ctx, path)
+		d.indexed = true
 	} else {
 		d.Segment, err = p.changes.Open(ctx, 0)
-		d.index = d.After > 0 && path == p.changes.Site.Root
-		if err == nil && d.After == 0 && path != p.changes.Site.Root {
+		d.indexed, d.index = d.HasPrevious(), path == p.changes.IndexPath()
+		if err == nil && d.index && !d.indexed {
 			err = p.site.DocumentError(path, websync.ErrNotFound)
 		}
 	}
@@ -57,8 +59,8 @@ func (d *publishedChanges) head(from time.Time) Head {
 	} else {
 		h.Links = linksOf(p.site.URL(), p.hubLinks(p.site.URL())...)
 	}
-	if root := p.changes.Site.URL(); d.url != root {
-		h.Links = append(h.Links, linkOf("index", root))
+	if d.indexed && !d.index {
+		h.Links = append(h.Links, linkOf("index", p.site.Origin+p.changes.IndexPath()))
 	}
 	return h
 }

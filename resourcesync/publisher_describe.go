@@ -105,8 +105,8 @@ func (d *describer) fill(item *websync.Item, loc string, e *Entry) {
 		Entry: sitemap.Entry{Loc: loc, LastMod: websync.NewDatetime(item.Time), Elements: e.Elements[:0]},
 		Links: d.links[:0],
 	}
-	if !r.Modified.IsZero() && p.site.Locator.Owns(item.Source) {
-		e.LastMod = r.Modified
+	if p.site.Locator.Owns(item.Source) {
+		e.LastMod = publishing.LastMod(item)
 	}
 	content := r.Content
 	if b, kept := publishing.KeptContent(item); kept {

@@ -127,7 +127,7 @@ func TestPublisherTree(t *testing.T) {
 				if strings.Contains(text, "<loc>") { // the schema demands an entry
 					testkit.Lint(t, schema(strings.Contains(text, "<sitemapindex")), []byte(text))
 				}
-				if strings.HasSuffix(path, "changelist.xml") {
+				if strings.HasSuffix(path, "changelist-index.xml") {
 					closed = strings.Count(text, "<sitemap>") - 1
 				}
 			}
@@ -159,7 +159,10 @@ func TestPublisherTree(t *testing.T) {
 // publisher.
 func TestOneVia(t *testing.T) {
 	store := harvest.NewCatalog(memstore.New())
-	_, err := (&harvest.Harvester{Sample: -1, Catalog: store}).Run(t.Context(), harvest.Of("other", harvest.Event{
+	h := &harvest.Harvester{Sample: -1, Catalog: store}
+	_, err := h.Run(t.Context(), harvest.Of("other")) // before it, nothing was there
+	require.NoError(t, err)
+	_, err = h.Run(t.Context(), harvest.Of("other", harvest.Event{
 		Resource: websync.Resource{ID: "https://other.example.com/a", Links: []websync.Link{
 			{Rel: "via", Href: "https://first.example.com/a"}, {Rel: "via", Href: "https://second.example.com/a"},
 		}},

@@ -185,10 +185,12 @@ func TestPublisherFollowed(t *testing.T) {
 	}
 }
 
-// A Destination that began before the first commit follows the changes: no gap makes it
+// A Destination that began when there was nothing follows the changes: no gap makes it
 // begin again.
 func TestPublisherFollowedFromEmpty(t *testing.T) {
 	l := newLibrary(t, &resourcesync.Publisher{ListSize: 2})
+	_, err := (&harvest.Harvester{Catalog: l.store}).Run(t.Context(), harvest.Of("own"))
+	require.NoError(t, err)
 	store := harvest.NewCatalog(memstore.New())
 	for i := range 6 {
 		var findings []string

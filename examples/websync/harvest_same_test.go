@@ -100,7 +100,10 @@ var liveLine = regexp.MustCompile(`^(?:(\d+) of (\d+) \(\d+%\)|\d+ done, \d+ lis
 // was something to do, its total was known.
 func checkLive(t *testing.T, stderr string, something bool) {
 	var last []string
-	for _, drawn := range regexp.MustCompile(`\r\x1b\[K([^\r\n]+)`).FindAllStringSubmatch(stderr, -1) {
+	for _, drawn := range regexp.MustCompile(`\r\x1b\[K([^\r\n]+)(\n?)`).FindAllStringSubmatch(stderr, -1) {
+		if drawn[2] != "" {
+			continue // a message, which took the place of the live line
+		}
 		last = liveLine.FindStringSubmatch(drawn[1])
 		require.NotNil(t, last, "%q", drawn[1])
 	}

@@ -35,6 +35,10 @@ type Chain struct {
 	// document.
 	Period time.Duration
 
+	// AfterBaseline makes the documents of the newest generation begin after the Baseline
+	// of its Head.
+	AfterBaseline bool
+
 	// Settings identifies everything besides the log and the Locator that changes closed
 	// documents. Other Settings give them other paths.
 	Settings string
@@ -47,6 +51,7 @@ type Chain struct {
 type view struct {
 	generation uint64
 	first      time.Time   // of the generation: another log can have the same number
+	start      websync.Seq // its documents list what is after it
 	last       websync.Seq // in the latest Head
 	// times of the commits at multiples of Size, in microseconds; if 0, not known
 	times []int64
@@ -76,6 +81,7 @@ type Segment struct {
 	// State is the end of the log when the document was requested.
 	State Position
 
+	start websync.Seq // of the chain: no document lists an entry up to it
 	chain *Chain
 }
 
@@ -92,13 +98,30 @@ func (c *Chain) head(ctx context.Context) (websync.Head, error) {
 		*v = view{generation: head.Generation, first: head.FirstTime}
 	}
 	v.last = head.Last
+	if c.AfterBaseline {
+		v.start = head.Baseline
+	}
 	return head, nil
+}
+
+// start returns the number up to which no document of a generation lists entries.
+func (c *Chain) start(generation uint64) websync.Seq {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.view.generation != generation {
+		return 0
+	}
+	return c.view.start
 }
 
 // Whole returns the document of the whole log, and the Head of the log.
 func (c *Chain) Whole(ctx context.Context) (Segment, websync.Head, error) {
 	head, err := c.head(ctx)
 	d := Segment{Generation: head.Generation, Last: head.Last, Time: head.LastTime, Born: head.Born, State: end(head), chain: c}
+	if c.AfterBaseline {
+		d.start = head.Baseline
+	}
+	d.After = d.start
 	return d, head, err
 }
 
@@ -110,13 +133,14 @@ func (c *Chain) Open(ctx context.Context, history time.Duration) (Segment, error
 	if err != nil || head.Last == 0 {
 		return d, err
 	}
-	d.After, err = c.begin(ctx, d.Generation, d.Last)
-	if err == nil && d.After > 0 && d.Last-d.After < c.Size {
+	after, err := c.begin(ctx, d.Generation, d.Last)
+	d.After = max(after, d.start)
+	if err == nil && d.HasPrevious() && d.Last-d.After < c.Size {
 		var latest Segment
 		latest, err = c.at(ctx, d.Generation, d.After)
 		d.After = latest.After
 	}
-	for err == nil && d.After > 0 && history > 0 {
+	for err == nil && d.HasPrevious() && history > 0 {
 		var before Segment
 		before, err = c.at(ctx, d.Generation, d.After)
 		if before.Time.Before(head.LastTime.Add(-history)) {
@@ -200,9 +224,13 @@ func (c *Chain) numberOf(n uint64) websync.Seq {
 // errOpen, errInside or that of the Catalog, which is ErrNotFound for a dropped
 // generation.
 func (c *Chain) at(ctx context.Context, generation uint64, last websync.Seq) (Segment, error) {
+	start := c.start(generation)
+	if last <= start {
+		return Segment{chain: c}, errInside
+	}
 	k, err := c.cut(ctx, generation, last)
 	t := time.UnixMicro(k.micro).UTC()
-	return Segment{Generation: generation, After: k.after, Last: last, Time: t, Closed: true, chain: c}, err
+	return Segment{Generation: generation, After: max(k.after, start), Last: last, Time: t, Closed: true, start: start, chain: c}, err
 }
 
 // cut is at without the Segment.
@@ -350,8 +378,10 @@ func (c *Chain) Numbered(ctx context.Context) Numbered {
 		case head.Generation != generation:
 			return "", false, c.Site.NewGeneration()
 		}
-		if last, err = c.next(ctx, head, last); err != nil {
-			return "", false, c.Site.CatalogError(err)
+		for more := true; more; more = 0 < last && last <= c.start(generation) {
+			if last, err = c.next(ctx, head, last); err != nil {
+				return "", false, c.Site.CatalogError(err)
+			}
 		}
 		if last == 0 {
 			return "", false, nil
@@ -369,6 +399,9 @@ func (c *Chain) Numbered(ctx context.Context) Numbered {
 // the time of the commit distinguishes them from those of another Catalog.
 func (d *Segment) ID(more ...string) string {
 	c := d.chain
+	if d.start > 0 && d.After == d.start {
+		more = append(more, strconv.FormatUint(uint64(d.start), 10))
+	}
 	return Hash(fmt.Appendf(nil, "%s %d %d %d %q %q",
 		c.Settings, d.Generation, d.Last, d.Time.UnixMicro(), c.Site.Key(), more))
 }
@@ -376,14 +409,13 @@ func (d *Segment) ID(more ...string) string {
 // ETag returns the ETag of the document, which also depends on more.
 func (d *Segment) ETag(more ...string) string { return fmt.Sprintf("%s-%d", d.ID(more...), d.Last) }
 
-// OpenPath returns the path of the open document if the root document is an index.
-func (c *Chain) OpenPath() string { return c.Site.Beside("open") }
+// IndexPath returns the path of an index of the documents.
+func (c *Chain) IndexPath() string { return c.Site.Beside("index") }
 
-// Path returns the path of a closed document, or that of the open one if the root
-// document is an index.
+// Path returns the path of the document: that of the Site, unless it is closed.
 func (d *Segment) Path() string {
 	if !d.Closed {
-		return d.chain.OpenPath()
+		return d.chain.Site.Root
 	}
 	n := uint64(d.Last)
 	if d.chain.Period <= 0 {
@@ -392,10 +424,13 @@ func (d *Segment) Path() string {
 	return d.chain.Site.Numbered(strconv.FormatUint(d.Generation, 10)+"-"+d.ID(), n)
 }
 
+// HasPrevious reports whether there is a closed document that ends where this one begins.
+func (d *Segment) HasPrevious() bool { return d.After > d.start }
+
 // Previous returns the closed document that ends where this one begins. ok is false if
 // there is none.
 func (d *Segment) Previous(ctx context.Context) (before Segment, ok bool, err error) {
-	if d.After == 0 {
+	if !d.HasPrevious() {
 		return Segment{}, false, nil
 	}
 	before, err = d.chain.at(ctx, d.Generation, d.After)

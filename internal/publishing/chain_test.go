@@ -90,9 +90,8 @@ func TestChain(t *testing.T) {
 	from, err = before.From(ctx)
 	require.NoError(t, err)
 	assert.Zero(t, from, "before the first there is nothing")
-	assert.Equal(t, "/changes-open.txt", open.Path())
-	assert.Equal(t, c.OpenPath(), open.Path())
-	assert.False(t, c.IsClosed(c.OpenPath()))
+	assert.Equal(t, "/changes.txt", open.Path())
+	assert.False(t, c.IsClosed(c.IndexPath()))
 
 	var all []string
 	for item, err := range open.Entries(ctx, func(item *websync.Item, why error) { all = append(all, fmt.Sprint("not ", item.Seq)) }) {
@@ -195,4 +194,81 @@ func TestPeriod(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, ok)
 	assert.Equal(t, websync.Seq(5), before.After)
+}
+
+// Documents of changes begin after the first state, wherever in a document it ends.
+func TestAfterBaseline(t *testing.T) {
+	ctx := t.Context()
+	for first := range 8 {
+		t.Run(fmt.Sprint(first, " at first"), func(t *testing.T) {
+			log := new(websync.Log)
+			for i := range first {
+				log.Append(change(fmt.Sprint(i)))
+			}
+			before := newChain(log, "1")
+			before.AfterBaseline = true
+			var old []string
+			for path := range before.Site.Documents([]publishing.Numbered{before.Numbered(ctx)}) {
+				old = append(old, path)
+			}
+			require.Len(t, old, first/3)
+			log.EndBaseline()
+			log.EndBaseline()
+			c := newChain(log, "1")
+			c.AfterBaseline = true
+			d, err := c.Open(ctx, 0)
+			require.NoError(t, err)
+			assert.Empty(t, write(t, d), "no changes yet")
+			assert.False(t, d.HasPrevious())
+			for _, path := range old {
+				_, err := c.Closed(ctx, path)
+				assert.ErrorIs(t, err, websync.ErrGone, "it had what was no change")
+			}
+			for i := first; i < 11; i++ {
+				log.Append(change(fmt.Sprint(i)))
+				d, err := c.Open(ctx, 0)
+				require.NoError(t, err)
+				seen := d.Last
+				for ok := true; ok; d, ok, err = d.Previous(ctx) {
+					require.NoError(t, err)
+					assert.LessOrEqual(t, d.Last, seen)
+					seen = d.After
+					from, err := d.From(ctx)
+					require.NoError(t, err)
+					assert.Equal(t, seen == 0, from.IsZero())
+				}
+				assert.EqualValues(t, first, seen, "all changes, and nothing else, after %d", i)
+				n := 0
+				for path, err := range c.Site.Documents([]publishing.Numbered{c.Numbered(ctx)}) {
+					require.NoError(t, err)
+					closed, err := c.Closed(ctx, path)
+					require.NoError(t, err)
+					assert.Equal(t, path, closed.Path())
+					n++
+				}
+				assert.Equal(t, (i+1)/3-first/3, n)
+			}
+		})
+	}
+}
+
+// A time that is stated and not yet over when it is committed is not published.
+func TestLastMod(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for stated, want := range map[string]string{
+		"":                     "2026-01-02T03:04:05Z",
+		"2026-01-02":           "2026-01-02",
+		"2025":                 "2025",
+		"2026-01-02T03:04:05Z": "2026-01-02T03:04:05Z",
+		"2026-01-02T03:04:06Z": "2026-01-02T03:04:05Z",
+		"2099":                 "2026-01-02T03:04:05Z",
+	} {
+		item := websync.Item{Time: at}
+		if stated != "" {
+			var err error
+			item.Resource.Modified, err = websync.ParseDatetime(stated)
+			require.NoError(t, err)
+		}
+		assert.Equal(t, want, publishing.LastMod(&item).String(), stated)
+	}
 }

@@ -201,6 +201,17 @@ func (s *Site) Taken(item *websync.Item, url string) error {
 	return nil
 }
 
+// LastMod returns the time that an item states, or else that of its commit. What is later
+// than its commit can't be true, and a reader that continues from the latest time that it
+// has seen would miss all changes until then.
+func LastMod(item *websync.Item) websync.Datetime {
+	commit := websync.NewDatetime(item.Time)
+	if stated := item.Resource.Modified; !stated.IsZero() && !stated.Time().After(item.Time) {
+		return stated
+	}
+	return commit
+}
+
 // Items yields items of the Catalog, each checked, and as long as MaxDescription allows. An item is valid until the next one.
 // An error is the last that it yields.
 type Items = iter.Seq2[*websync.Item, error]

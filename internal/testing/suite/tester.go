@@ -17,10 +17,10 @@ type Tester struct {
 	Patience time.Duration // how long a call may take before it counts as blocked
 }
 
-// NewTester returns a Tester. If patience is zero, it is 20 seconds.
+// NewTester returns a Tester. If patience is zero, it is a minute.
 func NewTester(t testing.TB, patience time.Duration) Tester {
 	if patience == 0 {
-		patience = 20 * time.Second
+		patience = time.Minute
 	}
 	return Tester{TB: t, Ctx: t.Context(), Patience: patience}
 }
