@@ -525,3 +525,20 @@ func TestProblemNamesTheFile(t *testing.T) {
 	assert.EqualError(t, err, `dirsource: "/none\nsuch": no such file or directory`)
 	assert.True(t, errors.Is(err, fs.ErrNotExist))
 }
+
+// A file whose time is still to come is harvested, with a finding, and followed.
+func TestFuture(t *testing.T) {
+	x := newTree(t, t.TempDir())
+	x.write("now", "a")
+	x.write("later", "b")
+	at := time.Date(2099, 1, 2, 3, 4, 5, 0, time.UTC)
+	require.NoError(t, os.Chtimes(x.path("later"), at, at))
+	assert.EqualValues(t, 2, x.run().Created)
+	require.Len(t, x.findings, 1)
+	assert.Equal(t, "time-future", x.findings[0].Rule)
+	assert.Equal(t, "later", x.findings[0].Value)
+	assert.Contains(t, x.findings[0].Message, "2099-01-02T03:04:05Z")
+	x.write("later", "c")
+	assert.True(t, x.run().InStep())
+	assert.Equal(t, map[string]string{"now": "a", "later": "c"}, x.live())
+}

@@ -25,9 +25,15 @@ var ruleLength = websync.Rule{
 	Summary:  "a file whose id is longer than any Store takes: it is skipped",
 }
 
-// Rules returns the rule that findings of a Source name. It is of no specification: its
-// Section is empty.
-func Rules() []websync.Rule { return []websync.Rule{ruleLength} }
+var ruleFuture = websync.Rule{
+	Name:     "time-future",
+	Severity: websync.SeverityWarning,
+	Summary:  "a file whose time is still to come: lists state when it was harvested",
+}
+
+// Rules returns the rules that findings of a Source name. They are of no specification:
+// their Sections are empty.
+func Rules() []websync.Rule { return []websync.Rule{ruleLength, ruleFuture} }
 
 // checkpointVersion is the version of checkpoints. They hold the number of files, as an
 // estimate for the next run: a walk always yields everything.
@@ -146,6 +152,10 @@ func (w *walk) entry(ctx context.Context, dir, id string, e *entry) error {
 		return w.directory(ctx, join(dir, name), id)
 	}
 	w.files++
+	if now := w.source.clock(); e.modified.Time().After(now) {
+		message := fmt.Sprintf("its time, %v, is after that of the harvest, %v", e.modified, now.UTC().Format(time.RFC3339))
+		w.Report(ruleFuture.Finding(w.source.Dir, 0, 0, "", []byte(join(dir, name)), message))
+	}
 	// what is known of the file without reading it
 	r := websync.Resource{ID: id, Modified: e.modified, Content: websync.Link{Type: w.source.typeByName(e.name)}}
 	return w.Yield(harvest.Event{Kind: harvest.Put, Resource: r, Tag: e.tag})

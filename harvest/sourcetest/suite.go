@@ -51,7 +51,7 @@ type Options struct {
 	Positions int
 
 	// Patience is how long a pass, and releasing what it used, may take. If zero, it is
-	// 20 seconds.
+	// a minute.
 	Patience time.Duration
 }
 

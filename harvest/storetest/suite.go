@@ -23,8 +23,8 @@ type Options struct {
 	// It is for a Store that several processes may use at the same time.
 	Beside func(t testing.TB, db harvest.Store) harvest.Store
 
-	// Patience is how long a call may take before it counts as blocked. If zero, it is 20
-	// seconds.
+	// Patience is how long a call may take before it counts as blocked. If zero, it is a
+	// minute.
 	Patience time.Duration
 }
 

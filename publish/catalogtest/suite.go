@@ -23,8 +23,8 @@ type Options struct {
 	// that are replaced is skipped.
 	Replace func(c websync.Catalog, n int) error
 
-	// Patience is how long a call may take before it counts as blocked. If zero, it is 20
-	// seconds.
+	// Patience is how long a call may take before it counts as blocked. If zero, it is a
+	// minute.
 	Patience time.Duration
 }
 
