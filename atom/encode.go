@@ -271,6 +271,7 @@ func (c *encoder) div(name, xml string) {
 	case root != xmlscan.Name{Space: xhtmlNamespace, Local: "div"}:
 		c.breaks(name, &ruleXHTML)
 	}
+	c.nesting(name, xml)
 	c.b = append(c.b, xml...)
 }
 
@@ -283,9 +284,24 @@ func (c *encoder) elements(elements []websync.Element, reserved ...string) {
 		} else if x.Space == Namespace || slices.Contains(reserved, x.Space) {
 			c.refuse(x.Local, sectionForeign, errSpace)
 		}
+		c.nesting(x.Local, x.XML)
 		margin := margins[c.depth]
 		c.b = append(c.b, margin[:len(margin)-1]...)
 		c.b = append(c.b, x.XML...)
+	}
+}
+
+// nesting refuses XML that has an entry or a tombstone in it: a Reader takes such an entry
+// for one of the feed.
+func (c *encoder) nesting(name, xml string) {
+	if !strings.Contains(xml, "entry") {
+		return
+	}
+	r := xmlscan.NewReader(strings.NewReader(xml))
+	for kind, err := r.Next(); err == nil; kind, err = r.Next() {
+		if x := r.Name(); kind == xmlscan.Start && (isTombstone(x) || x == xmlscan.Name{Space: Namespace, Local: "entry"}) {
+			c.breaks(name, &ruleNesting)
+		}
 	}
 }
 
@@ -306,6 +322,11 @@ func (c *encoder) feed(f *Feed) {
 	c.marks(f, "")
 	c.history(f)
 	c.elements(f.Elements, HistoryNamespace, TombstoneNamespace)
+	for i := range f.Elements {
+		if local := f.Elements[i].Local; strings.EqualFold(local, "entry") || strings.EqualFold(local, "deleted-entry") {
+			c.breaks(local, &ruleUnknown) // a Reader takes it for an item
+		}
+	}
 }
 
 // marks appends the marks of RFC 5005. declaration declares their namespace if the root
@@ -455,7 +476,7 @@ func (c *encoder) tombstone(t *Tombstone, declarations string) {
 	if t.Source != nil {
 		c.source(t.Source, cmp.Or(t.Lang, c.lang), cmp.Or(t.Base, c.base))
 	}
-	c.elements(t.Elements, TombstoneNamespace)
+	c.elements(t.Elements, HistoryNamespace, TombstoneNamespace)
 	if len(c.b) == empty {
 		c.b = append(c.b[:empty-1], "/>"...)
 		return
@@ -726,9 +747,18 @@ func (c *encoder) attributes(element string, attrs []websync.Attr) {
 // foreign appends an attribute of another namespace to the element in, with the prefix
 // that the root declares or a numbered one.
 func (c *encoder) foreign(in string, a *websync.Attr, n int) {
-	if !element.IsAttrSpace(a.Space, Namespace) || !element.IsLocal(a.Local) || a.Space == LinkExtNamespace && a.Local == "md5" {
+	reserved := a.Space == TombstoneNamespace || a.Space == HistoryNamespace ||
+		a.Space == LinkExtNamespace && slices.Contains([]string{"md5", "hash", "modified"}, a.Local)
+	if reserved || !element.IsAttrSpace(a.Space, Namespace) || !element.IsLocal(a.Local) {
 		c.refuse(in, sectionForeign, errAttrSpace)
 		return
+	}
+	if a.Space == LinkExtNamespace && a.Local == "etag" {
+		c.check(in, &ruleETag, syntax.EntityTagFault(a.Value))
+	}
+	if a.Space == LinkExtNamespace && a.Local == "accessed" {
+		_, fault := date3339(a.Value)
+		c.check(in, &ruleLinkModified, fault)
 	}
 	prefix := ""
 	for i := range c.prefixes {
@@ -836,6 +866,7 @@ func (c *encoder) inline(value string, form contentForm) {
 		if _, err := element.Name(value); err != nil {
 			c.refuse(name, ruleContentXML.Section, err)
 		}
+		c.nesting(name, value)
 		c.b = append(c.b, value...)
 	case base64Content:
 		c.check(name, &ruleContentBase64, syntax.Base64Fault(value))

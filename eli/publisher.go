@@ -333,6 +333,6 @@ func (p *Publisher) prepare(ctx context.Context, generation uint64, items []*web
 
 // writeItem is sitemap.Publisher.Item.
 func (p *Publisher) writeItem(item *websync.Item, e *sitemap.Entry) error {
-	e.Loc = item.Resource.ID
+	e.Loc, e.LastMod = item.Resource.ID, item.Resource.Modified // with the fraction that the feed has
 	return p.refusal(item)
 }

@@ -23,8 +23,10 @@ import (
 // later.
 //
 // A body has the type and the coding it was received with and is not compressed further.
-// Its ETag is its digest. Last-Modified is the time that its resource states if that has
-// seconds and is not after the commit, and otherwise the time of the commit. Document
+// Its ETag is its digest. Last-Modified is the time of the commit. For the first state of
+// a resource it is the time that the resource states, if that has seconds and is not after
+// the commit: a later state may state no later time than the one before, so that
+// If-Modified-Since would find it unmodified (RFC 9110 §8.8.2.2). Document
 // returns [websync.ErrGone] for a body of a deleted record, and [websync.ErrNotFound] for
 // one that is not stored.
 func Bodies(catalog websync.Catalog, locator websync.Locator, sources ...string) websync.Publisher {
@@ -121,7 +123,8 @@ func (b *bodies) document(item *websync.Item, body websync.Body) *websync.Docume
 // modified returns the time of an item for Last-Modified.
 func modified(item *websync.Item) time.Time {
 	stated := item.Resource.Modified
-	if stated.Precision() >= websync.PrecisionSecond && !stated.Time().After(item.Time) {
+	first := item.Kind == websync.Created && item.Prior == 0
+	if first && stated.Precision() >= websync.PrecisionSecond && !stated.Time().After(item.Time) {
 		return stated.Time()
 	}
 	return item.Time

@@ -54,7 +54,7 @@ func TestBodies(t *testing.T) {
 		return d
 	}
 	resource := func(id, modified string) websync.Item {
-		return websync.Item{Resource: websync.Resource{ID: "https://example.org/" + id, Modified: stated(modified)}}
+		return websync.Item{Kind: websync.Created, Resource: websync.Resource{ID: "https://example.org/" + id, Modified: stated(modified)}}
 	}
 	put(t, store, "a", resource("second", "2024-01-02T03:04:05+01:00"), map[string]string{"content": bodyText, "graph": "{}"})
 	put(t, store, "a", resource("day", "2024-01-02"), map[string]string{"content": "day"})
@@ -106,6 +106,27 @@ func TestBodies(t *testing.T) {
 	put(t, store, "b", deleted, nil)
 	put(t, store, "c", resource("deleted", "2024-01-02"), map[string]string{"content": "alive"})
 	assert.Equal(t, "alive", get(h, "GET", "/deleted").Body.String())
+}
+
+// TestBodiesStateTheSameTime: a state that states the time of the one before, or an
+// earlier one, is modified for those who have that one.
+func TestBodiesStateTheSameTime(t *testing.T) {
+	store := harvest.NewCatalog(memstore.New())
+	store.Now = func() time.Time { return time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC) }
+	h := newHandler(t, Bodies(store, locator))
+	state := func(kind websync.ChangeKind, text, modified string) {
+		item := websync.Item{Kind: kind, Resource: websync.Resource{ID: "https://example.org/page"}}
+		item.Resource.Modified, _ = websync.ParseDatetime(modified)
+		put(t, store, "a", item, map[string]string{"content": text})
+	}
+	state(websync.Created, "first", "2024-01-02T03:04:05Z")
+	since := get(h, "GET", "/page").Header().Get("Last-Modified")
+	assert.Equal(t, "Tue, 02 Jan 2024 03:04:05 GMT", since)
+	assert.Equal(t, 304, get(h, "GET", "/page", "If-Modified-Since", since).Code)
+	for _, modified := range []string{"2024-01-02T03:04:05Z", "2024-01-01T00:00:00Z"} {
+		state(websync.Updated, "of "+modified, modified)
+		assert.Equal(t, "of "+modified, get(h, "GET", "/page", "If-Modified-Since", since).Body.String())
+	}
 }
 
 func TestBodiesOfOneURL(t *testing.T) {

@@ -29,6 +29,11 @@ import (
 // The name of a package has a part of its SHA-256, so a URL always has the same bytes.
 // The Capability List names a dump if it has a package.
 //
+// A file in a package has the lastmod of its resource as its time: in UTC, from 1980 to
+// 2107, in steps of two seconds, as ZIP files have it. Its lengths and its checksum stand
+// before its bytes, unless it is 4 GiB or longer, so a package can be unpacked while it
+// arrives. The same state gives the same bytes.
+//
 // A Resource Dump has the content of every resource of the Resource List. Its at is the
 // time of the last commit before it was made, and completed that of the last commit when
 // it was ready, if there was one meanwhile.

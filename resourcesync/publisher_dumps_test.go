@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -108,8 +110,15 @@ func unzip(t *testing.T, text string) (names []string, files map[string]string) 
 	require.NoError(t, err)
 	files = make(map[string]string)
 	for _, f := range z.File {
-		assert.True(t, f.Modified.Year() < 1981, "a time")
-		assert.Equal(t, zip.Deflate, f.Method, "%s: who reads a stream can't tell where a stored entry ends", f.Name)
+		assert.Equal(t, zip.Deflate, f.Method, f.Name)
+		at, err := f.DataOffset()
+		require.NoError(t, err)
+		local := binary.LittleEndian.AppendUint32(nil, f.CRC32)
+		local = binary.LittleEndian.AppendUint32(local, f.CompressedSize)
+		local = binary.LittleEndian.AppendUint32(local, f.UncompressedSize)
+		header := text[at-int64(len(f.Name))-30 : at]
+		assert.Equal(t, string(local), header[14:26], "%s: a reader of the stream needs checksum and lengths", f.Name)
+		assert.Zero(t, header[6]&(1<<3), "%s: nothing stands after the bytes", f.Name)
 		r, err := f.Open()
 		require.NoError(t, err)
 		data, err := io.ReadAll(r)
@@ -225,8 +234,48 @@ func validateAll(t *testing.T, p *resourcesync.Publisher, least websync.Severity
 	}})
 }
 
-// TestDumpTree checks all documents and packages of larger sets: the published schemas
-// and ValidateTree find nothing.
+// TestDumpTimes: the files of a package have the times of their resources, within what
+// the format can state, and it does not matter when and where they are packed.
+func TestDumpTimes(t *testing.T) {
+	want := []string{
+		"2026-01-02T03:04:10Z", // the manifest: of the last commit
+		"2024-02-29T10:00:02Z", "2024-02-29T00:00:00Z", "1980-01-01T00:00:00Z", "2107-12-31T23:59:58Z",
+		"2026-01-02T03:04:10Z", // of the commit
+	}
+	k := newPacker(t, &resourcesync.Publisher{})
+	k.Clock = time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)
+	for i, modified := range []string{"2024-02-29T12:00:02.5+02:00", "2024-02-29", "1970-01-01T00:00:00Z", "2300-01-01T00:00:00Z", ""} {
+		text := fmt.Sprint(i)
+		item := textItem(www+text, "text/plain", text)
+		item.Resource.Modified, _ = websync.ParseDatetime(modified)
+		k.Fill("own", []string{text}, item)
+	}
+	k.pack()
+	k.change("changed=x")
+	k.pack(resourcesync.ChangeDump)
+	times := func(kind resourcesync.Capability) (packed string, all []string) {
+		packed = get(t, k.Publisher, listedPackages(t, k.Publisher, kind)[0])
+		z, err := zip.NewReader(strings.NewReader(packed), int64(len(packed)))
+		require.NoError(t, err)
+		for _, f := range z.File {
+			all = append(all, f.Modified.UTC().Format(time.RFC3339))
+		}
+		return packed, all
+	}
+	_, got := times(resourcesync.ResourceDump)
+	assert.Equal(t, want, got)
+	_, got = times(resourcesync.ChangeDump)
+	assert.Equal(t, []string{"2026-01-02T03:04:12Z", "2026-01-02T03:04:12Z"}, got)
+
+	k.pack(resourcesync.ResourceDump)
+	packed, _ := times(resourcesync.ResourceDump)
+	k.Dumps.Dir, k.Clock = t.TempDir(), k.Clock.Add(time.Hour)
+	k.Publisher = k.again()
+	k.pack(resourcesync.ResourceDump)
+	repacked, _ := times(resourcesync.ResourceDump)
+	assert.Equal(t, packed, repacked)
+}
+
 // TestDumpOfCompressedTypes packs what is compressed already between texts: it is neither
 // compressed again nor stored.
 func TestDumpOfCompressedTypes(t *testing.T) {
@@ -251,6 +300,8 @@ func TestDumpOfCompressedTypes(t *testing.T) {
 	assert.Len(t, names, 1+len(want))
 }
 
+// TestDumpTree checks all documents and packages of larger sets: the published schemas
+// and ValidateTree find nothing.
 func TestDumpTree(t *testing.T) {
 	four := [5]int{1, 2, 3, 4, 5}
 	for name, test := range map[string]struct {

@@ -166,7 +166,7 @@ func (l *lister) write(item *websync.Item, e *Entry) error {
 		switch {
 		case err == nil:
 			if e.Metadata.Path != "" {
-				l.pack.add(item)
+				l.pack.add(item, e.LastMod)
 			}
 			return nil
 		case refused != nil && refused.Element == "loc" && !escaped:

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"hash"
+	"hash/crc32"
 	"io"
 	"iter"
 	"os"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/publishing"
+	"github.com/websync-go/websync/internal/spool"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -147,7 +149,7 @@ func (c *dumpChange) resourceDump(ctx context.Context) (*dumpIndex, error) {
 		m.items = func(refuse func(*websync.Item, error)) iter.Seq2[*websync.Item, error] {
 			return s.Resources(ctx, websync.Range{After: after, Until: head.Born}, refuse)
 		}
-		m.end = head.Born
+		m.end, m.endTime = head.Born, head.LastTime
 		if err := m.makeNext(ctx); err != nil {
 			return nil, err
 		}
@@ -400,6 +402,7 @@ type bitstreams struct {
 // A bitstream is one file in a package.
 type bitstream struct {
 	id         string
+	modified   websync.Datetime // lastmod in the manifest
 	body       websync.Body
 	compressed bool // already, by its media type
 }
@@ -409,11 +412,11 @@ func (b *bitstreams) path() string { return b.pathOf(len(b.all)) }
 
 func (b *bitstreams) pathOf(i int) string { return fmt.Sprintf("/%s/%06d", b.dir, i+1) }
 
-// add adds the content of an item.
-func (b *bitstreams) add(item *websync.Item) {
+// add adds the content of an item, whose entry in the manifest has a lastmod.
+func (b *bitstreams) add(item *websync.Item, lastMod websync.Datetime) {
 	content, _ := item.Body(websync.ContentName)
 	link := &content.Link
-	b.all = append(b.all, bitstream{item.Resource.ID, content, link.Encoding != "" || isCompressed(link.Type)})
+	b.all = append(b.all, bitstream{item.Resource.ID, lastMod, content, link.Encoding != "" || isCompressed(link.Type)})
 }
 
 // A packing is one attempt to make a package.
@@ -634,11 +637,12 @@ func (k *packing) writePackage(ctx context.Context, manifest io.ReadSeeker) (fil
 	if _, err := manifest.Seek(0, io.SeekStart); err != nil {
 		return file, dumpError(err)
 	}
-	z, err := newZipper(w.buf)
+	z, err := newZipper(w.buf, k.Dir)
 	if err != nil {
 		return file, dumpError(err)
 	}
-	if err := z.add(manifestName, manifest); err != nil {
+	defer z.spool.Close()
+	if err := z.add(manifestName, k.endTime, z.packed, manifest); err != nil {
 		return file, dumpError(err)
 	}
 	for i := range k.all {
@@ -653,37 +657,73 @@ func (k *packing) writePackage(ctx context.Context, manifest io.ReadSeeker) (fil
 }
 
 // A zipper writes a ZIP file. All its entries are deflated, those that are compressed
-// already without compression: who reads a ZIP file as a stream can't tell where an entry
-// of the method Store ends whose length stands after it.
+// already without compression.
 type zipper struct {
 	*zip.Writer
 	packed, plain *flate.Writer
-	compressed    bool // the next entry is
+	spool         spool.File    // the deflated bytes of the entry that is added
+	buf           *bufio.Writer // to spool
 }
 
-func newZipper(w io.Writer) (*zipper, error) {
-	z := &zipper{Writer: zip.NewWriter(w)}
+// newZipper returns a zipper with its temporary file in dir.
+func newZipper(w io.Writer, dir string) (*zipper, error) {
+	z := &zipper{Writer: zip.NewWriter(w), spool: spool.File{Dir: dir}, buf: bufio.NewWriterSize(nil, 64<<10)}
 	var errs [2]error
 	z.packed, errs[0] = flate.NewWriter(nil, 5)
 	z.plain, errs[1] = flate.NewWriter(nil, flate.NoCompression)
-	z.RegisterCompressor(zip.Deflate, func(w io.Writer) (io.WriteCloser, error) {
-		to := z.packed
-		if z.compressed {
-			to = z.plain
-		}
-		to.Reset(w)
-		return to, nil
-	})
 	return z, errors.Join(errs[:]...)
 }
 
-// add adds a file.
-func (z *zipper) add(name string, r io.Reader) error {
-	w, err := z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
+const (
+	zipVersion   = 20 // with Deflate
+	zip64Version = 45
+	zipMax       = 1<<32 - 1 // bytes, from which on lengths have 64 bits
+	lengthsAfter = 1 << 3    // flag: lengths and checksum stand after the bytes
+)
+
+// add adds a file, deflated by f. Readers of a stream, and some others, need the lengths
+// and the checksum before the bytes, so these are spooled. Above 4 GiB, where lengths have
+// 64 bits, they stand after the bytes.
+func (z *zipper) add(name string, modified time.Time, f *flate.Writer, r io.Reader) error {
+	to, sum := io.NewOffsetWriter(&z.spool, 0), crc32.NewIEEE()
+	z.buf.Reset(to)
+	f.Reset(z.buf)
+	length, err := io.Copy(io.MultiWriter(f, sum), r)
+	if err = cmp.Or(err, f.Close()); err == nil {
+		err = z.buf.Flush()
+	}
+	if err != nil {
+		return err
+	}
+	packed, _ := to.Seek(0, io.SeekCurrent)
+	h := &zip.FileHeader{
+		Name: name, Method: zip.Deflate, CreatorVersion: zipVersion, ReaderVersion: zipVersion,
+		CRC32: sum.Sum32(), CompressedSize64: uint64(packed), UncompressedSize64: uint64(length),
+	}
+	if max(packed, length) >= zipMax {
+		h.Flags, h.ReaderVersion = lengthsAfter, zip64Version
+	}
+	//lint:ignore SA1019 CreateRaw does not use FileHeader.Modified
+	h.SetModTime(zipTime(modified))
+	w, err := z.CreateRaw(h)
 	if err == nil {
-		_, err = io.Copy(w, r)
+		_, err = io.Copy(w, z.spool.Section(spool.Span{Size: packed}))
 	}
 	return err
+}
+
+// zipTime returns the time that a ZIP file states for t, in UTC: the nearest one if t is
+// before 1980 or after 2107, as is the zero Time.
+func zipTime(t time.Time) time.Time {
+	first := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+	last := time.Date(2107, 12, 31, 23, 59, 58, 0, time.UTC)
+	switch {
+	case t.Before(first):
+		return first
+	case t.After(last):
+		return last
+	}
+	return t
 }
 
 // packBitstream adds a bitstream to a package, and verifies it: the manifest states its
@@ -698,8 +738,11 @@ func (k *packing) packBitstream(ctx context.Context, z *zipper, i int) error {
 		return err
 	}
 	stated := websync.Link{Length: b.body.Link.Length, Digests: websync.Digests{b.body.Key}}
-	z.compressed = b.compressed
-	err = z.add(k.pathOf(i)[1:], stated.Verify(r))
+	f := z.packed
+	if b.compressed {
+		f = z.plain
+	}
+	err = z.add(k.pathOf(i)[1:], b.modified.Time(), f, stated.Verify(r))
 	if err = errors.Join(err, r.Close()); err != nil {
 		return fmt.Errorf("resourcesync: packing the content of %.200q: %w", b.id, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/element"
@@ -90,7 +91,8 @@ func (d *listing) writeIndex(ctx context.Context, out *Writer) error {
 		return err
 	}
 	for _, part := range listed {
-		e := Entry{Loc: p.site.Origin + part.Path + p.partSuffix(), LastMod: websync.NewDatetime(part.Modified())}
+		modified := websync.NewDatetime(part.Modified())
+		e := Entry{Loc: p.site.Origin + part.Path + p.partSuffix(), LastMod: wholeSecond(modified)}
 		if err := out.Write(&e); err != nil {
 			return err
 		}
@@ -196,10 +198,7 @@ func newLister(d *listing, out *Writer) *lister {
 // writes nothing if the item has no valid loc.
 func (l *lister) add(item *websync.Item) error {
 	e := &l.entry
-	*e = Entry{Loc: l.publisher.site.ItemURL(item), LastMod: item.Resource.Modified, Elements: e.Elements[:0]}
-	if e.LastMod.IsZero() {
-		e.LastMod = websync.NewDatetime(item.Time)
-	}
+	*e = Entry{Loc: l.publisher.site.ItemURL(item), LastMod: wholeSecond(publishing.LastMod(item)), Elements: e.Elements[:0]}
 	escaped, filtered := false, false
 	// one of the alternates should equal the loc as it is written
 	if hasAlternates(item) && syntax.URLFault(e.Loc) != "" {
@@ -235,6 +234,21 @@ func (l *lister) add(item *websync.Item) error {
 			return nil
 		}
 	}
+}
+
+// wholeSecond returns a lastmod without a fraction of a second, rounded up. A popular
+// reader drops a lastmod with a fraction of other than three digits. Rounded down, it
+// would be before a reading of the second in which the resource changes again: who
+// requests only what is later than their last reading would miss that change. Rounded up,
+// it is the Last-Modified of the same change, too, and that of a part is not before those
+// of its entries.
+func wholeSecond(d websync.Datetime) websync.Datetime {
+	cut := d.WithPrecision(min(d.Precision(), websync.PrecisionSecond))
+	if cut.Time().Equal(d.Time()) {
+		return cut
+	}
+	// in the last second of the year 9999 there is no later one
+	return cmp.Or(websync.NewDatetime(cut.Time().Add(time.Second)), cut)
 }
 
 // put writes the entry that was encoded.

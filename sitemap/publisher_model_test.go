@@ -246,6 +246,14 @@ func (f siteFiles) source() harvest.Source {
 	return harvest.Of("site", append(events, harvest.Event{Kind: harvest.SnapshotEnd, Complete: true})...)
 }
 
+// roundedUp returns the lastmod of a time.
+func roundedUp(d websync.Datetime) string {
+	if d.Precision() <= websync.PrecisionSecond {
+		return d.String()
+	}
+	return websync.NewDatetime(d.Time().Add(time.Second - 1).Truncate(time.Second)).String()
+}
+
 // requireSame checks that the contents of one Store are in the other, and that the other
 // has nothing else unless more is allowed.
 func requireSame(t *testing.T, want, got *harvest.Catalog, more bool) {
@@ -266,7 +274,7 @@ func requireSame(t *testing.T, want, got *harvest.Catalog, more bool) {
 			text, err := io.ReadAll(r)
 			require.NoError(t, err)
 			require.NoError(t, r.Close())
-			all[item.Resource.ID] = state{modified.String(), string(text)}
+			all[item.Resource.ID] = state{roundedUp(modified), string(text)}
 		}
 		return all
 	}
@@ -345,5 +353,68 @@ func TestPublisherRoundTrip(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestPublisherWithinASecond: a resource that changes again in the second of a reading is
+// in step after the next one, although its lastmod, and that of its part, is the same.
+func TestPublisherWithinASecond(t *testing.T) {
+	second := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	const page = site + "/docs/page"
+	for name, times := range map[string][3]time.Duration{ // of a change, a reading and another change
+		"in the middle":  {200 * time.Millisecond, 500 * time.Millisecond, 800 * time.Millisecond},
+		"at its border":  {time.Microsecond, time.Microsecond, time.Second},
+		"up to the next": {0, 999_999 * time.Microsecond, time.Second},
+		"across it":      {999_999 * time.Microsecond, 999_999 * time.Microsecond, 1_000_001 * time.Microsecond},
+	} {
+		for _, size := range []int{1, 100} {
+			for _, stated := range []bool{false, true} {
+				for _, wait := range []time.Duration{0, 10 * time.Minute} {
+					t.Run(fmt.Sprint(name, size, stated, wait), func(t *testing.T) {
+						first, held := harvest.NewCatalog(memstore.New()), harvest.NewCatalog(memstore.New())
+						now := second
+						first.Now = func() time.Time { return now }
+						p := &sitemap.Publisher{Place: websync.Place{Catalog: first, Base: site + "/docs/"}, PartSize: size}
+						p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"site"}, Reserved: p.Reserved}
+						web := &testkit.Mirror{Publisher: publish.Join(p, publish.Bodies(first, p.Locator))}
+						files := siteFiles{site + "/docs/other": {text: "other"}}
+						change := func(at time.Duration, text string) {
+							now = second.Add(at)
+							f := siteFile{text: text}
+							if stated {
+								f.modified = websync.NewDatetime(now)
+							}
+							files[page] = f
+							_, err := (&harvest.Harvester{Catalog: first}).Run(t.Context(), files.source())
+							require.NoError(t, err)
+						}
+						harvestAt := func(at time.Duration) (lastMods []websync.Datetime) {
+							now = second.Add(at)
+							web.Date = now.Format("Mon, 02 Jan 2006 15:04:05 GMT")
+							h := &harvest.Harvester{Sample: -1, Catalog: held, Fetcher: web}
+							report, err := h.Run(t.Context(), &sitemap.Source{URL: p.URL()})
+							require.NoError(t, err)
+							require.True(t, report.InStep())
+							_, root := render(t, p, "/docs/sitemap.xml")
+							for _, e := range read(t, root) {
+								lastMods = append(lastMods, e.LastMod)
+							}
+							return lastMods
+						}
+						change(-time.Hour, "before")
+						harvestAt(-time.Minute)
+						change(times[0], "one")
+						harvestAt(times[1])
+						assert.Equal(t, "one", testkit.Live(t, held)[page])
+						change(times[2], "two")
+						latest := slices.MaxFunc(harvestAt(times[2]+wait), websync.Datetime.Compare)
+						assert.False(t, latest.Time().Before(second.Add(times[2])), "who reads what is later than the last reading finds it")
+						assert.Equal(t, websync.PrecisionSecond, latest.Precision())
+						harvestAt(times[2] + wait + 2*time.Minute)
+						assert.Equal(t, "two", testkit.Live(t, held)[page])
+					})
+				}
+			}
+		}
 	}
 }
