@@ -60,7 +60,7 @@ func (d *archive) write(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	l := lister{archive: d, out: NewWriter(w), linker: publishing.Linker{Site: p.site}}
+	l := lister{archive: d, out: NewWriter(w), linker: publishing.Linker{Site: p.site, Follows: p.profile.follows()}}
 	l.budget = publishing.Budget{Site: p.site, Bytes: cmp.Or(p.ArchiveBytes, defaultBytes), Size: int(p.log.Size)}
 	l.out.LegacyMD5 = p.LegacyMD5
 	if err := l.out.WriteFeed(f); err != nil {
@@ -116,7 +116,7 @@ type lister struct {
 // writeChanges writes the latest state of each id in the range of the document. Atom
 // demands that tombstones come first.
 func (l *lister) writeChanges(ctx context.Context) error {
-	latest, born, err := l.Latest(ctx, l.refuseID)
+	latest, err := l.Latest(ctx, l.refuseID)
 	if err == nil && l.dependsOnAll() {
 		latest, err = l.Current(ctx, latest)
 	}
@@ -137,7 +137,7 @@ func (l *lister) writeChanges(ctx context.Context) error {
 		}
 		entries = append(entries, item)
 	}
-	return l.writeEntries(ctx, entries, born)
+	return l.writeEntries(ctx, entries)
 }
 
 // writeLive writes all live resources.
@@ -149,7 +149,7 @@ func (l *lister) writeLive(ctx context.Context) error {
 		for i := range items {
 			items[i] = l.inert(items[i])
 		}
-		if err := l.writeEntries(ctx, items, l.Born); err != nil {
+		if err := l.writeEntries(ctx, items); err != nil {
 			return err
 		}
 	}
@@ -222,7 +222,7 @@ func (l *lister) writeTombstone(t *Tombstone) error {
 	return err
 }
 
-func (l *lister) writeEntries(ctx context.Context, items []*websync.Item, born websync.Seq) error {
+func (l *lister) writeEntries(ctx context.Context, items []*websync.Item) error {
 	for _, item := range items {
 		l.budget.Fit(item)
 	}
@@ -230,9 +230,6 @@ func (l *lister) writeEntries(ctx context.Context, items []*websync.Item, born w
 		if err := prepare(ctx, l.publisher, l.Entry, items); err != nil {
 			return err
 		}
-	}
-	if err := l.linker.FindLinks(ctx, items, born); err != nil {
-		return err
 	}
 	for _, item := range items {
 		if err := l.writeEntry(item); err != nil {
@@ -359,9 +356,15 @@ func isLeftOut(x websync.Element) bool {
 }
 
 // content returns the link to the content: to its body here if that is kept, or an
-// alternate.
+// alternate. A resource without any has the first of its bodies, unless readers follow
+// the links to these.
 func (l *lister) content(item *websync.Item) websync.Link {
 	b, kept := publishing.KeptContent(item)
+	if !kept && item.Resource.Content.Href == "" && l.linker.Follows == nil {
+		if i := slices.IndexFunc(item.Bodies, func(b websync.Body) bool { return publishing.IsKept(&b) }); i >= 0 {
+			b, kept = item.Bodies[i], true
+		}
+	}
 	if !kept {
 		c := item.Resource.Content
 		c.Rel = cmp.Or(c.Rel, "alternate")

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/publishing"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A Publisher publishes a [websync.Catalog] as an archived feed (RFC 5005 §4) with
@@ -45,16 +47,18 @@ import (
 // An entry is what [EntryOf] makes of the resource, with these differences:
 //
 //   - The body named "content", if it is kept, is the content, at the URL that Locator
-//     gives it and with its length and digests; of a composite media type it is an
-//     alternate link, since Atom has no such content (RFC 4287 §4.1.3.1). Other bodies
-//     that are kept are links, by default alternate. Content that is not kept is an
-//     alternate link to where it is.
+//     gives it and with its length and digests; of a composite media type it is the first
+//     alternate link, since Atom has no such content (RFC 4287 §4.1.3.1). Content that is
+//     not kept is an alternate link to where it is. A resource without content has the
+//     first of its bodies.
+//   - Links keep their targets, so alternate and canonical lead to the page of the
+//     original. Other bodies that are kept have links of their own beside them, by
+//     default alternate. Only the relations in Followed of a Profile lead to these bodies
+//     instead.
 //   - A resource of a source that the Locator does not own was harvested. If it has no
 //     via link it gets one, to its id at its first publisher with the type, length,
-//     digests and time stated there. Links that hold for the original only are left out:
-//     collection, canonical, duplicate, memento, timegate, timemap and patch.
-//   - A link to where a body that is kept came from leads to where it is here. In an
-//     entry whose content is kept, so do links to the ids of other resources.
+//     digests and time stated there. If it has one, links that state the digests of its
+//     content, as of a copy at another publisher, are left out.
 //   - An entry without authors has the feed's. One with a blank title has its id there,
 //     and one that needs a summary and has none its title. A source without a title has
 //     its id there, and one without a time that of the entry; one without an id is left
@@ -163,6 +167,10 @@ type Profile struct {
 	// not final then, and its ETag comes from its bytes.
 	Mutable bool
 
+	// Followed are the relations of the links whose targets readers of the profile fetch.
+	// If a body that is kept came from there, the link leads to where it is here.
+	Followed []string
+
 	// Feed, if set, changes the metadata of a document before they are written. It may
 	// add elements, for example.
 	Feed func(f *Feed)
@@ -179,6 +187,16 @@ type Profile struct {
 	Item func(p *Publisher, item *websync.Item, as *Item) error
 }
 
+// follows returns the function that applies Followed; nil if there are none.
+func (p *Profile) follows() func(*websync.Link, *websync.Body) bool {
+	if p.Followed == nil {
+		return nil
+	}
+	return func(l *websync.Link, _ *websync.Body) bool {
+		return slices.Contains(p.Followed, cmp.Or(syntax.RelationName(l.Rel), "alternate"))
+	}
+}
+
 // An EntryFunc returns the entry of the log with a number, such as the Prior of an item;
 // nil if there is none.
 type EntryFunc func(ctx context.Context, seq websync.Seq) (*websync.Item, error)
@@ -193,7 +211,7 @@ const (
 
 	// rendering must be raised when the same entries of the log are written differently:
 	// their documents then need other URLs.
-	rendering = 5
+	rendering = 6
 )
 
 // open prepares the fields at first use.

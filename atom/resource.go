@@ -218,8 +218,8 @@ func withBase(element []byte, base string) []byte {
 //
 //   - Without a title the title is the ID. Without a summary, where one is demanded, the
 //     summary is empty.
-//   - Content with an Href becomes atom:content, and a link that states its length,
-//     unless its Rel makes it one of the links. Inline content is not in the entry, since
+//   - Content with an Href becomes atom:content, and a link that states its length, which
+//     is related if there is an alternate; unless its Rel makes it one of the links. Inline content is not in the entry, since
 //     r does not hold its bytes: to link to them, set r.Content to a link to their URL.
 //   - With neither content nor an alternate link, the ID is the alternate, or the content
 //     is empty if the ID is no URL.
@@ -272,7 +272,6 @@ func (e *Entry) represent(r *websync.Resource) {
 	if content, ok := cleanLink(r.Content); ok {
 		e.addContent(content)
 	}
-	isPage := func(l websync.Link) bool { return isAlternate(l.Rel) }
 	if e.Content.IsZero() && !slices.ContainsFunc(e.Links, isPage) {
 		if syntax.IsHTTP(e.ID) && syntax.IRIFault(e.ID) == "" {
 			e.Links = append(e.Links, websync.Link{Rel: "alternate", Href: e.ID})
@@ -284,6 +283,8 @@ func (e *Entry) represent(r *websync.Resource) {
 		e.Summary.Type = PlainText
 	}
 }
+
+func isPage(l websync.Link) bool { return isAlternate(l.Rel) }
 
 // addContent makes the link to the content an atom:content.
 func (e *Entry) addContent(l websync.Link) {
@@ -297,13 +298,23 @@ func (e *Entry) addContent(l websync.Link) {
 			return
 		}
 		l.Rel = "alternate" // atom:content has no length
+		if slices.ContainsFunc(e.Links, isPage) {
+			l.Rel = "related" // the alternate is for people
+		}
 	}
 	for i := range e.Links {
-		if e.Links[i].Href == l.Href {
+		if same := &e.Links[i]; same.Href == l.Href {
+			if same.Length = cmp.Or(same.Length, l.Length); len(same.Digests) == 0 {
+				same.Digests = l.Digests
+			}
 			return
 		}
 	}
-	e.Links = append(e.Links, l)
+	at := len(e.Links)
+	if syntax.IsComposite(l.Type) { // the first alternate is what stands for a content
+		at = 0
+	}
+	e.Links = slices.Insert(e.Links, at, l)
 	relateEqual(e.Links)
 }
 

@@ -1,10 +1,12 @@
 package resourcesync_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 	"testing"
 
@@ -15,7 +17,6 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
-	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/resourcesync"
 )
@@ -408,8 +409,8 @@ func TestSelectRefusesOtherBytes(t *testing.T) {
 }
 
 // TestRepublishedLinks follows Examples 32 and 33 of the specification: an aggregator
-// keeps the via of what it has harvested, and drops the links that hold only for the
-// original.
+// keeps the via of what it has harvested, and drops the links that lead to other bytes
+// of the original. The others keep their targets.
 func TestRepublishedLinks(t *testing.T) {
 	const origin = "http://original.example.com/res1.html"
 	var others string
@@ -426,21 +427,25 @@ func TestRepublishedLinks(t *testing.T) {
 	l.set(map[string]string{"res1.html": "text", "res2.html": "2"})
 	require.True(t, l.run().InStep())
 	const base = "https://aggregator.example.org/"
-	linker := publishing.Linker{Site: &publishing.Site{Catalog: l.store, Locator: websync.PathLocator{Base: base}}}
-	one, two := l.record("res1.html").Item, l.record("res2.html").Item
-	require.NoError(t, linker.FindLinks(t.Context(), []*websync.Item{&one, &two}, 0))
-
-	links := linker.Links(&one)
-	require.Len(t, links, 1)
-	assert.Equal(t, "via", links[0].Rel)
-	assert.Equal(t, origin, links[0].Href)
-	assert.Equal(t, "2013-01-03T07:00:00Z", links[0].Modified.String())
-	assert.True(t, links[0].Verifiable())
-
-	links = linker.Links(&two)
-	require.Len(t, links, 2)
-	assert.Equal(t, "describedby", links[0].Rel)
-	assert.True(t, strings.HasPrefix(links[0].Href, base), links[0].Href)
-	assert.Equal(t, "via", links[1].Rel, "the first aggregator adds it")
-	assert.Equal(t, www+"res2.html", links[1].Href)
+	p := &resourcesync.Publisher{Place: websync.Place{Catalog: l.store, Base: base, Locator: websync.PathLocator{Base: base}}}
+	links := make(map[string][]resourcesync.Link)
+	doc, err := p.Document(t.Context(), "/resourcelist.xml")
+	require.NoError(t, err)
+	for e, err := range resourcesync.NewReader(bytes.NewReader(render(t, doc))).All() {
+		require.NoError(t, err)
+		links[path.Base(e.Loc)] = e.Links
+	}
+	rels := func(links []resourcesync.Link) (all []string) {
+		for _, l := range links {
+			all = append(all, l.Rel+" "+l.Href)
+		}
+		return all
+	}
+	one, two := links["res1.html~content"], links["res2.html~content"]
+	assert.Equal(t, []string{"collection " + www + "other", "canonical " + www + "other", "via " + origin}, rels(one))
+	assert.Equal(t, "2013-01-03T07:00:00Z", one[2].Modified.String())
+	assert.True(t, one[2].Verifiable())
+	assert.Equal(t, []string{
+		"collection " + www + "other", "canonical " + www + "other", "describedby " + www + "res1.html", "via " + www + "res2.html",
+	}, rels(two), "the first aggregator adds via")
 }
