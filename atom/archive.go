@@ -32,7 +32,7 @@ func (d *archive) document() *websync.Document {
 		switch {
 		case p.LatestOnly:
 			doc.ETag, doc.Modified = d.ETag(d.State.String()), d.State.Time
-		case !p.profile.Mutable:
+		case !p.profile.Mutable && p.InlineBytes <= 0:
 			doc.ETag, doc.Final = d.ETag(), true
 		}
 		doc.Links = []websync.Link{selfLink(d.url), {Rel: "current", Href: p.URL(), Type: feedType}}
@@ -232,7 +232,7 @@ func (l *lister) writeEntries(ctx context.Context, items []*websync.Item) error 
 		}
 	}
 	for _, item := range items {
-		if err := l.writeEntry(item); err != nil {
+		if err := l.writeEntry(ctx, item); err != nil {
 			return err
 		}
 		if l.isReported(item) {
@@ -247,12 +247,15 @@ func (l *lister) writeEntries(ctx context.Context, items []*websync.Item) error 
 
 // writeEntry writes the entry of an item without the elements that can't be written. It
 // writes nothing if the id is not valid in Atom.
-func (l *lister) writeEntry(item *websync.Item) error {
+func (l *lister) writeEntry(ctx context.Context, item *websync.Item) error {
 	var as Item
 	if item.Kind == websync.Deleted {
 		as.Tombstone = tombstoneOf(item)
 	} else {
-		l.made = l.entry(item)
+		var err error
+		if l.made, err = l.entry(ctx, item); err != nil {
+			return err
+		}
 		as.Entry = &l.made
 	}
 	e := l.profiled(item, as).Entry
@@ -299,9 +302,16 @@ func (l *lister) report(r websync.Rule, element string, item *websync.Item, mess
 }
 
 // entry returns the entry of an item.
-func (l *lister) entry(item *websync.Item) Entry {
+func (l *lister) entry(ctx context.Context, item *websync.Item) (Entry, error) {
 	r := item.Resource
 	r.Content, r.Links = l.content(item), l.linker.Links(item)
+	inline, err := l.inline(ctx, item)
+	if err != nil {
+		return Entry{}, err
+	}
+	if !inline.IsZero() {
+		r.Content = websync.Link{}
+	}
 	if _, harvested := r.Via(); !harvested && r.Content.Modified.IsZero() {
 		r.Content.Modified = r.Modified // updated is the time of the commit
 	}
@@ -312,6 +322,9 @@ func (l *lister) entry(item *websync.Item) Entry {
 		r.Elements = slices.DeleteFunc(slices.Clone(r.Elements), isLeftOut)
 	}
 	e := l.maker.entry(&r, websync.NewDatetime(item.Time), websync.Person{})
+	if !inline.IsZero() {
+		e.Content = inline
+	}
 	e.ID = entryID(item)
 	e.Source = wholeSource(e.Source, cmp.Or(r.Modified, e.Updated))
 	if e.Title.isBlank() {
@@ -323,7 +336,41 @@ func (l *lister) entry(item *websync.Item) Entry {
 			e.Summary = e.Title // Atom demands a summary, which should not be blank
 		}
 	}
-	return e
+	return e, nil
+}
+
+// inline returns the content of an item that is part of its entry. It is the zero Content
+// if the bytes did not come inline, are too many or are gone, or if they would not be
+// safe, or the same, in the document.
+func (l *lister) inline(ctx context.Context, item *websync.Item) (none Content, err error) {
+	p, r := l.publisher, &item.Resource
+	types := map[string]string{"text/plain": PlainText, "text/html": HTML, "application/xhtml+xml": XHTML}
+	b, kept := publishing.KeptContent(item)
+	if p.InlineBytes <= 0 || !kept || r.Content.Href != "" || types[r.Content.Type] == "" {
+		return none, nil
+	}
+	body, err := p.Catalog.Open(ctx, b)
+	if errors.Is(err, websync.ErrNotFound) { // the bytes of a state that is superseded
+		return none, nil
+	}
+	if err != nil {
+		return none, p.site.CatalogError(err)
+	}
+	data, err := io.ReadAll(io.LimitReader(body, int64(p.InlineBytes)+1))
+	if err = errors.Join(err, body.Close()); err != nil {
+		return none, p.site.CatalogError(err)
+	}
+	text := string(data)
+	c := Content{Value: text, Link: websync.Link{Type: types[r.Content.Type], Lang: r.Content.Lang, Attrs: r.Content.Attrs}}
+	div := websync.Element{Space: Namespace, Local: "content", XML: "<content xmlns=\"" + Namespace + "\">" + text + "</content>"}
+	switch {
+	case len(data) == 0, len(data) > p.InlineBytes:
+	case c.Type == XHTML && publishing.IsActive(&div):
+	case c.Type == HTML && string(absolute(data, l.url)) != text: // what base they have is not known
+	case writable(&c, func(e *encoder, c *Content) { e.content(c) }):
+		return c, nil
+	}
+	return none, nil
 }
 
 // wholeSource returns a source with the elements that it should have (RFC 4287 §4.2.11);

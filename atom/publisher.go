@@ -107,6 +107,16 @@ type Publisher struct {
 	// negative, there is no limit.
 	ArchiveBytes int
 
+	// InlineBytes publishes content that came inline, as text, HTML or XHTML, inline again
+	// if it has at most so many bytes, for readers that show feeds to people. It keeps its
+	// language, and its references lead where they led. If zero or negative, all content
+	// is at a URL. HTML is escaped text, which readers must sanitize, as that of any feed;
+	// XHTML is part of the document, and stays at a URL if it does more than format, link
+	// and show images. So do characters that XML does not have, and in archive documents
+	// what the Catalog no longer holds: archive documents are not final then, and their
+	// ETags come from their bytes.
+	InlineBytes int
+
 	// ArchivePeriod, if positive, makes archive documents cover periods of commit times,
 	// counted from the zero time.Time: those of 24 hours are days in UTC. A document is
 	// closed by the first commit after its period, and a period without commits has no
@@ -254,9 +264,10 @@ func (p *Publisher) settings(size websync.Seq) string {
 		ArchivePeriod         time.Duration   `settings:"omitzero"`
 		LatestOnly            publishing.Word `settings:"omitzero"`
 		ArchiveBytes          int             `settings:"omitzero"`
+		InlineBytes           int             `settings:"omitzero"`
 	}{
 		rendering, p.Base, p.site.Root, f.ID, f.Title.Value, p.Author, p.site.Sources, size, p.LegacyMD5, p.Complete,
-		p.profile.Name, max(p.ArchivePeriod, 0), latest, p.ArchiveBytes,
+		p.profile.Name, max(p.ArchivePeriod, 0), latest, p.ArchiveBytes, max(p.InlineBytes, 0),
 	})
 }
 

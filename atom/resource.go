@@ -191,20 +191,31 @@ func (e *Entry) contentBytes(document string) ([]byte, error) {
 }
 
 // withBase returns an element with an xml:base, against which one of its own is resolved.
+// It comes after the namespaces, as where a Reader returns it.
 func withBase(element []byte, base string) []byte {
 	const attr = ` xml:base="`
 	if len(element) < 2 || element[1] == '!' || element[1] == '?' {
 		return element
 	}
 	name, end := tagEnd(element, 1)
-	from, to := name, name
+	if end == 0 {
+		return element
+	}
+	from := name
+	for a := range attributes(element[name:end]) {
+		if !bytes.HasPrefix(a.name, []byte("xmlns")) {
+			break
+		}
+		from = name + a.to
+	}
+	to := from
 	if at := bytes.Index(element[:end], []byte(attr)); at >= 0 {
 		own, _, _ := bytes.Cut(element[at+len(attr):end], []byte{'"'})
 		from, to = at, min(end, at+len(attr)+len(own)+1)
 		base = string(syntax.AppendResolved(nil, base, []byte(html.UnescapeString(string(own)))))
 	}
 	value, err := xmlscan.AppendAttr([]byte(attr), base)
-	if err != nil || end == 0 {
+	if err != nil {
 		return element
 	}
 	return slices.Concat(element[:from], value, []byte{'"'}, element[to:])
