@@ -25,13 +25,13 @@ import (
 //
 // An archive document lists what happened in a fixed range of the numbers of the log.
 // Once the log has passed the end of the range, the document never changes, unless
-// LatestOnly is set: its bytes depend on log entries and settings only, and its URL
-// names the generation of the log, the settings and the commit at its end. Document
-// returns [websync.ErrGone] for a path that names others. The subscription document
-// begins at the same number as the latest archive document, to which no document links
-// yet. So it always lists recent changes, and no number is in two documents of the
-// chain. Archive documents link to the one before, to the subscription document and to
-// themselves, not to the one after.
+// LatestOnly or InlineBytes is set: its bytes depend on log entries and settings only,
+// and its URL names the generation of the log, the settings and the commit at its end.
+// Document returns [websync.ErrGone] for a path that names others. The subscription
+// document begins at the same number as the latest archive document, to which no
+// document links yet. So it always lists recent changes, and no number is in two
+// documents of the chain. Archive documents link to the one before, to the subscription
+// document and to themselves, not to the one after.
 //
 // When the log is compacted, the subscription document switches to the chain of the new
 // generation in one step. The archive documents of an older generation stay available

@@ -449,3 +449,57 @@ func TestRepublishedLinks(t *testing.T) {
 		"collection " + www + "other", "canonical " + www + "other", "describedby " + www + "res1.html", "via " + www + "res2.html",
 	}, rels(two), "the first aggregator adds via")
 }
+
+// TestPublishedLinks: links keep their targets and types. Only loc is here, and what
+// Destinations fetch besides the content, if it is kept.
+func TestPublishedLinks(t *testing.T) {
+	const base = "https://aggregator.example.org/"
+	const id = www + "1"
+	pdf := websync.Link{Href: www + "1.pdf", Type: "application/pdf"}
+	page := websync.Link{Rel: "alternate", Href: id, Type: "text/html"}
+	about := websync.Link{Rel: "describedby", Href: www + "about", Type: "application/xml"}
+	file := websync.Link{Rel: "enclosure", Href: www + "1.zip", Type: "application/zip"}
+	for name, test := range map[string]struct {
+		content websync.Link
+		links   []websync.Link
+		kept    []websync.Link // besides the content
+		want    []string       // relations, targets and types; "here" is a copy
+	}{
+		"a PDF, its page is the id": {pdf, []websync.Link{page}, nil, []string{"alternate " + id + " text/html"}},
+		"another type at the id": {websync.Link{Href: id, Type: "application/pdf"}, []websync.Link{page, {Rel: "canonical", Href: id}}, nil,
+			[]string{"alternate " + id + " text/html", "canonical " + id + " "}},
+		"one target, two relations": {pdf, []websync.Link{page, {Rel: "license", Href: id}}, nil,
+			[]string{"alternate " + id + " text/html", "license " + id + " "}},
+		"metadata that are kept": {pdf, []websync.Link{about}, []websync.Link{about}, []string{"describedby here application/xml"}},
+		"metadata that are not":  {pdf, []websync.Link{about}, nil, []string{"describedby " + about.Href + " application/xml"}},
+		"another body": {pdf, []websync.Link{file}, []websync.Link{file},
+			[]string{"enclosure " + file.Href + " application/zip", "enclosure here application/zip"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			item := websync.Item{Resource: websync.Resource{ID: id, Content: test.content, Links: test.links}}
+			var texts []string
+			for _, l := range append([]websync.Link{test.content}, test.kept...) {
+				name := item.Resource.BodyName(&l)
+				item.Bodies = append(item.Bodies, websync.Body{Name: name, Link: l, Key: websync.SHA256([]byte(name))})
+				texts = append(texts, name)
+			}
+			store := testkit.NewStore(t)
+			store.Fill("a", texts, item)
+			p := &resourcesync.Publisher{Place: websync.Place{Catalog: store, Base: base, Locator: websync.PathLocator{Base: base}}}
+			doc, err := p.Document(t.Context(), "/resourcelist.xml")
+			require.NoError(t, err)
+			e, err := resourcesync.NewReader(bytes.NewReader(render(t, doc))).Next()
+			require.NoError(t, err)
+			assert.True(t, strings.HasPrefix(e.Loc, base))
+			assert.Equal(t, test.content.Type, e.Metadata.Type)
+			var got []string
+			for _, l := range e.Links {
+				if strings.HasPrefix(l.Href, base) {
+					l.Href = "here"
+				}
+				got = append(got, l.Rel+" "+l.Href+" "+l.Type)
+			}
+			assert.Equal(t, append(test.want, "via "+id+" "+test.content.Type), got)
+		})
+	}
+}
