@@ -1,6 +1,7 @@
 package atom_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -26,8 +27,8 @@ func relaySite(entry string) sourcetest.Site {
 		<updated>2026-01-01T00:00:00Z</updated><author><name>A</name></author>
 		<entry><id>` + relayOrigin + `1</id><title>One</title><updated>2026-01-01T00:00:00Z</updated>` + entry + `</entry></feed>`
 	site := sourcetest.Site{relayOrigin + "feed.atom": {Body: feed}}
-	for name, kind := range map[string]string{"1": "text/html", "1.html": "text/html", "1.pdf": "application/pdf", "1.de": "text/html"} {
-		site[relayOrigin+name] = sourcetest.Document{Body: name, Header: map[string][]string{"Content-Type": {kind}}}
+	for _, name := range []string{"1", "1.html", "1.pdf", "1.de"} {
+		site[relayOrigin+name] = sourcetest.Document{Body: name}
 	}
 	return site
 }
@@ -257,4 +258,20 @@ func TestPublisherInlineGone(t *testing.T) {
 	doc, err := p.Document(t.Context(), path)
 	require.NoError(t, err)
 	assert.ErrorIs(t, doc.Write(t.Context(), io.Discard), fault)
+}
+
+// HTML whose references have no known base is not published inline: readers would resolve
+// them against the feed.
+func TestPublisherInlineWithoutBase(t *testing.T) {
+	for text, inline := range map[string]bool{`<a href="x">`: false, `<a href="urn:x">`: true} {
+		s := newPubStore(t)
+		r := websync.Resource{ID: pubFirst + "/1", Content: websync.Link{Type: "text/html"}}
+		s.Fill("a", []string{text}, websync.Item{Resource: r, Bodies: []websync.Body{{Name: "content", Link: r.Content, Key: websync.SHA256([]byte(text))}}})
+		p := newPublisher(s, 0)
+		p.InlineBytes = 100
+		_, body := pubRender(t, p, "/feed.atom")
+		item, err := atom.NewReader(bytes.NewReader(body)).Next()
+		require.NoError(t, err)
+		assert.Equal(t, inline, item.Entry.Content.Href == "")
+	}
 }
