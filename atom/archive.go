@@ -32,7 +32,7 @@ func (d *archive) document() *websync.Document {
 		switch {
 		case p.LatestOnly:
 			doc.ETag, doc.Modified = d.ETag(d.State.String()), d.State.Time
-		case !p.profile.Mutable:
+		case !p.profile.Mutable && p.InlineBytes <= 0:
 			doc.ETag, doc.Final = d.ETag(), true
 		}
 		doc.Links = []websync.Link{selfLink(d.url), {Rel: "current", Href: p.URL(), Type: feedType}}
@@ -60,7 +60,7 @@ func (d *archive) write(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	l := lister{archive: d, out: NewWriter(w), linker: publishing.Linker{Site: p.site}}
+	l := lister{archive: d, out: NewWriter(w), linker: publishing.Linker{Site: p.site, Follows: p.profile.follows()}}
 	l.budget = publishing.Budget{Site: p.site, Bytes: cmp.Or(p.ArchiveBytes, defaultBytes), Size: int(p.log.Size)}
 	l.out.LegacyMD5 = p.LegacyMD5
 	if err := l.out.WriteFeed(f); err != nil {
@@ -116,7 +116,7 @@ type lister struct {
 // writeChanges writes the latest state of each id in the range of the document. Atom
 // demands that tombstones come first.
 func (l *lister) writeChanges(ctx context.Context) error {
-	latest, born, err := l.Latest(ctx, l.refuseID)
+	latest, err := l.Latest(ctx, l.refuseID)
 	if err == nil && l.dependsOnAll() {
 		latest, err = l.Current(ctx, latest)
 	}
@@ -137,7 +137,7 @@ func (l *lister) writeChanges(ctx context.Context) error {
 		}
 		entries = append(entries, item)
 	}
-	return l.writeEntries(ctx, entries, born)
+	return l.writeEntries(ctx, entries)
 }
 
 // writeLive writes all live resources.
@@ -149,7 +149,7 @@ func (l *lister) writeLive(ctx context.Context) error {
 		for i := range items {
 			items[i] = l.inert(items[i])
 		}
-		if err := l.writeEntries(ctx, items, l.Born); err != nil {
+		if err := l.writeEntries(ctx, items); err != nil {
 			return err
 		}
 	}
@@ -222,7 +222,7 @@ func (l *lister) writeTombstone(t *Tombstone) error {
 	return err
 }
 
-func (l *lister) writeEntries(ctx context.Context, items []*websync.Item, born websync.Seq) error {
+func (l *lister) writeEntries(ctx context.Context, items []*websync.Item) error {
 	for _, item := range items {
 		l.budget.Fit(item)
 	}
@@ -231,11 +231,8 @@ func (l *lister) writeEntries(ctx context.Context, items []*websync.Item, born w
 			return err
 		}
 	}
-	if err := l.linker.FindLinks(ctx, items, born); err != nil {
-		return err
-	}
 	for _, item := range items {
-		if err := l.writeEntry(item); err != nil {
+		if err := l.writeEntry(ctx, item); err != nil {
 			return err
 		}
 		if l.isReported(item) {
@@ -250,12 +247,15 @@ func (l *lister) writeEntries(ctx context.Context, items []*websync.Item, born w
 
 // writeEntry writes the entry of an item without the elements that can't be written. It
 // writes nothing if the id is not valid in Atom.
-func (l *lister) writeEntry(item *websync.Item) error {
+func (l *lister) writeEntry(ctx context.Context, item *websync.Item) error {
 	var as Item
 	if item.Kind == websync.Deleted {
 		as.Tombstone = tombstoneOf(item)
 	} else {
-		l.made = l.entry(item)
+		var err error
+		if l.made, err = l.entry(ctx, item); err != nil {
+			return err
+		}
 		as.Entry = &l.made
 	}
 	e := l.profiled(item, as).Entry
@@ -302,9 +302,16 @@ func (l *lister) report(r websync.Rule, element string, item *websync.Item, mess
 }
 
 // entry returns the entry of an item.
-func (l *lister) entry(item *websync.Item) Entry {
+func (l *lister) entry(ctx context.Context, item *websync.Item) (Entry, error) {
 	r := item.Resource
 	r.Content, r.Links = l.content(item), l.linker.Links(item)
+	inline, err := l.inline(ctx, item)
+	if err != nil {
+		return Entry{}, err
+	}
+	if !inline.IsZero() {
+		r.Content = websync.Link{}
+	}
 	if _, harvested := r.Via(); !harvested && r.Content.Modified.IsZero() {
 		r.Content.Modified = r.Modified // updated is the time of the commit
 	}
@@ -315,6 +322,9 @@ func (l *lister) entry(item *websync.Item) Entry {
 		r.Elements = slices.DeleteFunc(slices.Clone(r.Elements), isLeftOut)
 	}
 	e := l.maker.entry(&r, websync.NewDatetime(item.Time), websync.Person{})
+	if !inline.IsZero() {
+		e.Content = inline
+	}
 	e.ID = entryID(item)
 	e.Source = wholeSource(e.Source, cmp.Or(r.Modified, e.Updated))
 	if e.Title.isBlank() {
@@ -326,7 +336,41 @@ func (l *lister) entry(item *websync.Item) Entry {
 			e.Summary = e.Title // Atom demands a summary, which should not be blank
 		}
 	}
-	return e
+	return e, nil
+}
+
+// inline returns the content of an item that is part of its entry. It is the zero Content
+// if the bytes did not come inline, are too many or are gone, or if they would not be
+// safe, or the same, in the document.
+func (l *lister) inline(ctx context.Context, item *websync.Item) (none Content, err error) {
+	p, r := l.publisher, &item.Resource
+	types := map[string]string{"text/plain": PlainText, "text/html": HTML, "application/xhtml+xml": XHTML}
+	b, kept := publishing.KeptContent(item)
+	if p.InlineBytes <= 0 || !kept || r.Content.Href != "" || types[r.Content.Type] == "" {
+		return none, nil
+	}
+	body, err := p.Catalog.Open(ctx, b)
+	if errors.Is(err, websync.ErrNotFound) { // the bytes of a state that is superseded
+		return none, nil
+	}
+	if err != nil {
+		return none, p.site.CatalogError(err)
+	}
+	data, err := io.ReadAll(io.LimitReader(body, int64(p.InlineBytes)+1))
+	if err = errors.Join(err, body.Close()); err != nil {
+		return none, p.site.CatalogError(err)
+	}
+	text := string(data)
+	c := Content{Value: text, Link: websync.Link{Type: types[r.Content.Type], Lang: r.Content.Lang, Attrs: r.Content.Attrs}}
+	div := websync.Element{Space: Namespace, Local: "content", XML: "<content xmlns=\"" + Namespace + "\">" + text + "</content>"}
+	switch {
+	case len(data) == 0, len(data) > p.InlineBytes:
+	case c.Type == XHTML && publishing.IsActive(&div):
+	case c.Type == HTML && string(absolute(data, l.url)) != text: // what base they have is not known
+	case writable(&c, func(e *encoder, c *Content) { e.content(c) }):
+		return c, nil
+	}
+	return none, nil
 }
 
 // wholeSource returns a source with the elements that it should have (RFC 4287 §4.2.11);
@@ -359,9 +403,15 @@ func isLeftOut(x websync.Element) bool {
 }
 
 // content returns the link to the content: to its body here if that is kept, or an
-// alternate.
+// alternate. A resource without any has the first of its bodies, unless readers follow
+// the links to these.
 func (l *lister) content(item *websync.Item) websync.Link {
 	b, kept := publishing.KeptContent(item)
+	if !kept && item.Resource.Content.Href == "" && l.linker.Follows == nil {
+		if i := slices.IndexFunc(item.Bodies, func(b websync.Body) bool { return publishing.IsKept(&b) }); i >= 0 {
+			b, kept = item.Bodies[i], true
+		}
+	}
 	if !kept {
 		c := item.Resource.Content
 		c.Rel = cmp.Or(c.Rel, "alternate")

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/publishing"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A Publisher publishes a [websync.Catalog] as an archived feed (RFC 5005 §4) with
@@ -23,13 +25,13 @@ import (
 //
 // An archive document lists what happened in a fixed range of the numbers of the log.
 // Once the log has passed the end of the range, the document never changes, unless
-// LatestOnly is set: its bytes depend on log entries and settings only, and its URL
-// names the generation of the log, the settings and the commit at its end. Document
-// returns [websync.ErrGone] for a path that names others. The subscription document
-// begins at the same number as the latest archive document, to which no document links
-// yet. So it always lists recent changes, and no number is in two documents of the
-// chain. Archive documents link to the one before, to the subscription document and to
-// themselves, not to the one after.
+// LatestOnly or InlineBytes is set: its bytes depend on log entries and settings only,
+// and its URL names the generation of the log, the settings and the commit at its end.
+// Document returns [websync.ErrGone] for a path that names others. The subscription
+// document begins at the same number as the latest archive document, to which no
+// document links yet. So it always lists recent changes, and no number is in two
+// documents of the chain. Archive documents link to the one before, to the subscription
+// document and to themselves, not to the one after.
 //
 // When the log is compacted, the subscription document switches to the chain of the new
 // generation in one step. The archive documents of an older generation stay available
@@ -45,16 +47,18 @@ import (
 // An entry is what [EntryOf] makes of the resource, with these differences:
 //
 //   - The body named "content", if it is kept, is the content, at the URL that Locator
-//     gives it and with its length and digests; of a composite media type it is an
-//     alternate link, since Atom has no such content (RFC 4287 §4.1.3.1). Other bodies
-//     that are kept are links, by default alternate. Content that is not kept is an
-//     alternate link to where it is.
+//     gives it and with its length and digests; of a composite media type it is the first
+//     alternate link, since Atom has no such content (RFC 4287 §4.1.3.1). Content that is
+//     not kept is an alternate link to where it is. A resource without content has the
+//     first of its bodies.
+//   - Links keep their targets, so alternate and canonical lead to the page of the
+//     original. Other bodies that are kept have links of their own beside them, by
+//     default alternate. Only the relations in Followed of a Profile lead to these bodies
+//     instead.
 //   - A resource of a source that the Locator does not own was harvested. If it has no
 //     via link it gets one, to its id at its first publisher with the type, length,
-//     digests and time stated there. Links that hold for the original only are left out:
-//     collection, canonical, duplicate, memento, timegate, timemap and patch.
-//   - A link to where a body that is kept came from leads to where it is here. In an
-//     entry whose content is kept, so do links to the ids of other resources.
+//     digests and time stated there. If it has one, links that state the digests of its
+//     content, as of a copy at another publisher, are left out.
 //   - An entry without authors has the feed's. One with a blank title has its id there,
 //     and one that needs a summary and has none its title. A source without a title has
 //     its id there, and one without a time that of the entry; one without an id is left
@@ -102,6 +106,16 @@ type Publisher struct {
 	// What does not fit is left out, as with MaxDescription. If zero, it is 16 MiB; if
 	// negative, there is no limit.
 	ArchiveBytes int
+
+	// InlineBytes publishes content that came inline, as text, HTML or XHTML, inline again
+	// if it has at most so many bytes, for readers that show feeds to people. It keeps its
+	// language, and its references lead where they led. If zero or negative, all content
+	// is at a URL. HTML is escaped text, which readers must sanitize, as that of any feed;
+	// XHTML is part of the document, and stays at a URL if it does more than format, link
+	// and show images. So do characters that XML does not have, and in archive documents
+	// what the Catalog no longer holds: archive documents are not final then, and their
+	// ETags come from their bytes.
+	InlineBytes int
 
 	// ArchivePeriod, if positive, makes archive documents cover periods of commit times,
 	// counted from the zero time.Time: those of 24 hours are days in UTC. A document is
@@ -163,6 +177,10 @@ type Profile struct {
 	// not final then, and its ETag comes from its bytes.
 	Mutable bool
 
+	// Followed are the relations of the links whose targets readers of the profile fetch.
+	// If a body that is kept came from there, the link leads to where it is here.
+	Followed []string
+
 	// Feed, if set, changes the metadata of a document before they are written. It may
 	// add elements, for example.
 	Feed func(f *Feed)
@@ -179,6 +197,16 @@ type Profile struct {
 	Item func(p *Publisher, item *websync.Item, as *Item) error
 }
 
+// follows returns the function that applies Followed; nil if there are none.
+func (p *Profile) follows() func(*websync.Link, *websync.Body) bool {
+	if p.Followed == nil {
+		return nil
+	}
+	return func(l *websync.Link, _ *websync.Body) bool {
+		return slices.Contains(p.Followed, cmp.Or(syntax.RelationName(l.Rel), "alternate"))
+	}
+}
+
 // An EntryFunc returns the entry of the log with a number, such as the Prior of an item;
 // nil if there is none.
 type EntryFunc func(ctx context.Context, seq websync.Seq) (*websync.Item, error)
@@ -193,7 +221,7 @@ const (
 
 	// rendering must be raised when the same entries of the log are written differently:
 	// their documents then need other URLs.
-	rendering = 5
+	rendering = 6
 )
 
 // open prepares the fields at first use.
@@ -236,9 +264,10 @@ func (p *Publisher) settings(size websync.Seq) string {
 		ArchivePeriod         time.Duration   `settings:"omitzero"`
 		LatestOnly            publishing.Word `settings:"omitzero"`
 		ArchiveBytes          int             `settings:"omitzero"`
+		InlineBytes           int             `settings:"omitzero"`
 	}{
 		rendering, p.Base, p.site.Root, f.ID, f.Title.Value, p.Author, p.site.Sources, size, p.LegacyMD5, p.Complete,
-		p.profile.Name, max(p.ArchivePeriod, 0), latest, p.ArchiveBytes,
+		p.profile.Name, max(p.ArchivePeriod, 0), latest, p.ArchiveBytes, max(p.InlineBytes, 0),
 	})
 }
 

@@ -191,20 +191,31 @@ func (e *Entry) contentBytes(document string) ([]byte, error) {
 }
 
 // withBase returns an element with an xml:base, against which one of its own is resolved.
+// It comes after the namespaces, as where a Reader returns it.
 func withBase(element []byte, base string) []byte {
 	const attr = ` xml:base="`
 	if len(element) < 2 || element[1] == '!' || element[1] == '?' {
 		return element
 	}
 	name, end := tagEnd(element, 1)
-	from, to := name, name
+	if end == 0 {
+		return element
+	}
+	from := name
+	for a := range attributes(element[name:end]) {
+		if !bytes.HasPrefix(a.name, []byte("xmlns")) {
+			break
+		}
+		from = name + a.to
+	}
+	to := from
 	if at := bytes.Index(element[:end], []byte(attr)); at >= 0 {
 		own, _, _ := bytes.Cut(element[at+len(attr):end], []byte{'"'})
 		from, to = at, min(end, at+len(attr)+len(own)+1)
 		base = string(syntax.AppendResolved(nil, base, []byte(html.UnescapeString(string(own)))))
 	}
 	value, err := xmlscan.AppendAttr([]byte(attr), base)
-	if err != nil || end == 0 {
+	if err != nil {
 		return element
 	}
 	return slices.Concat(element[:from], value, []byte{'"'}, element[to:])
@@ -218,8 +229,8 @@ func withBase(element []byte, base string) []byte {
 //
 //   - Without a title the title is the ID. Without a summary, where one is demanded, the
 //     summary is empty.
-//   - Content with an Href becomes atom:content, and a link that states its length,
-//     unless its Rel makes it one of the links. Inline content is not in the entry, since
+//   - Content with an Href becomes atom:content, and a link that states its length, which
+//     is related if there is an alternate; unless its Rel makes it one of the links. Inline content is not in the entry, since
 //     r does not hold its bytes: to link to them, set r.Content to a link to their URL.
 //   - With neither content nor an alternate link, the ID is the alternate, or the content
 //     is empty if the ID is no URL.
@@ -272,7 +283,6 @@ func (e *Entry) represent(r *websync.Resource) {
 	if content, ok := cleanLink(r.Content); ok {
 		e.addContent(content)
 	}
-	isPage := func(l websync.Link) bool { return isAlternate(l.Rel) }
 	if e.Content.IsZero() && !slices.ContainsFunc(e.Links, isPage) {
 		if syntax.IsHTTP(e.ID) && syntax.IRIFault(e.ID) == "" {
 			e.Links = append(e.Links, websync.Link{Rel: "alternate", Href: e.ID})
@@ -284,6 +294,8 @@ func (e *Entry) represent(r *websync.Resource) {
 		e.Summary.Type = PlainText
 	}
 }
+
+func isPage(l websync.Link) bool { return isAlternate(l.Rel) }
 
 // addContent makes the link to the content an atom:content.
 func (e *Entry) addContent(l websync.Link) {
@@ -297,13 +309,23 @@ func (e *Entry) addContent(l websync.Link) {
 			return
 		}
 		l.Rel = "alternate" // atom:content has no length
+		if slices.ContainsFunc(e.Links, isPage) {
+			l.Rel = "related" // the alternate is for people
+		}
 	}
 	for i := range e.Links {
-		if e.Links[i].Href == l.Href {
+		if same := &e.Links[i]; same.Href == l.Href {
+			if same.Length = cmp.Or(same.Length, l.Length); len(same.Digests) == 0 {
+				same.Digests = l.Digests
+			}
 			return
 		}
 	}
-	e.Links = append(e.Links, l)
+	at := len(e.Links)
+	if syntax.IsComposite(l.Type) { // the first alternate is what stands for a content
+		at = 0
+	}
+	e.Links = slices.Insert(e.Links, at, l)
 	relateEqual(e.Links)
 }
 

@@ -1389,7 +1389,7 @@ func TestSourceContentBase(t *testing.T) {
 	doc := feedOf("", entryOf("a", 1, `<content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml">x</div></content>`))
 	for base, want := range map[string]string{
 		"":                `<div xmlns="http://www.w3.org/1999/xhtml">x</div>`,
-		` xml:base="/z/"`: `<div xml:base="` + www + `z/" xmlns="http://www.w3.org/1999/xhtml">x</div>`,
+		` xml:base="/z/"`: `<div xmlns="http://www.w3.org/1999/xhtml" xml:base="` + www + `z/">x</div>`,
 	} {
 		for _, element := range []string{"<feed", "<entry"} {
 			got := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(map[string]string{"feed": strings.Replace(doc, element, element+base, 1)}))
@@ -1432,7 +1432,7 @@ func TestSourceContent(t *testing.T) {
 		"XHTML": {entry: inline(`type="xhtml"`, `<div xmlns="http://www.w3.org/1999/xhtml">x</div>`), inline: true,
 			bytes: `<div xmlns="http://www.w3.org/1999/xhtml">x</div>`, mime: "application/xhtml+xml"},
 		"XHTML with a base": {entry: inline(`type="xhtml" xml:base="/b/c"`, `<x:div xmlns:x="http://www.w3.org/1999/xhtml"><x:a href="d"/></x:div>`), inline: true,
-			bytes: `<x:div xml:base="` + www + `b/c" xmlns:x="http://www.w3.org/1999/xhtml"><x:a href="d"/></x:div>`, mime: "application/xhtml+xml"},
+			bytes: `<x:div xmlns:x="http://www.w3.org/1999/xhtml" xml:base="` + www + `b/c"><x:a href="d"/></x:div>`, mime: "application/xhtml+xml"},
 		"XHTML with a base of its own": {entry: inline(`type="xhtml" xml:base="/b/"`, `<div xmlns="http://www.w3.org/1999/xhtml" title="&gt;" xml:base="c/?d&amp;e">x</div>`), inline: true,
 			bytes: `<div xmlns="http://www.w3.org/1999/xhtml" title=">" xml:base="` + www + `b/c/?d&amp;e">x</div>`, mime: "application/xhtml+xml"},
 		"text in another charset": {entry: inline(`type="text/csv; header=present; charset=ISO-8859-1"`, "å"), inline: true,
@@ -1449,11 +1449,11 @@ func TestSourceContent(t *testing.T) {
 		"HTML with relative references": {entry: inline(`type="html"`, "&lt;img src='/a.png'>&lt;a href='#x'>"), inline: true,
 			bytes: `<img src="` + www + `a.png"><a href='#x'>`, mime: "text/html"},
 		"XHTML with relative references": {entry: inline(`type="xhtml"`, `<div xmlns="http://www.w3.org/1999/xhtml"><a href="/d"/></div>`), inline: true,
-			bytes: `<div xml:base="` + www + `" xmlns="http://www.w3.org/1999/xhtml"><a href="/d"/></div>`, mime: "application/xhtml+xml"},
+			bytes: `<div xmlns="http://www.w3.org/1999/xhtml" xml:base="` + www + `"><a href="/d"/></div>`, mime: "application/xhtml+xml"},
 		"SVG with a base": {entry: inline(`type="image/svg+xml" xml:base="/b/"`, `<svg xmlns="http://www.w3.org/2000/svg"/>`), inline: true,
-			bytes: `<svg xml:base="` + www + `b/" xmlns="http://www.w3.org/2000/svg"/>`, mime: "image/svg+xml"},
+			bytes: `<svg xmlns="http://www.w3.org/2000/svg" xml:base="` + www + `b/"/>`, mime: "image/svg+xml"},
 		"SVG with relative references": {entry: inline(`type="image/svg+xml"`, `<svg xmlns="http://www.w3.org/2000/svg"><image href="a.png"/></svg>`), inline: true,
-			bytes: `<svg xml:base="` + www + `" xmlns="http://www.w3.org/2000/svg"><image href="a.png"/></svg>`, mime: "image/svg+xml"},
+			bytes: `<svg xmlns="http://www.w3.org/2000/svg" xml:base="` + www + `"><image href="a.png"/></svg>`, mime: "image/svg+xml"},
 		"base64": {entry: inline(`type="application/pdf"`, "\n"+base64.StdEncoding.EncodeToString([]byte("%PDF\x00\xff"))+"\n"), inline: true,
 			bytes: "%PDF\x00\xff", mime: "application/pdf"},
 		"the alternate beside inline": {content: page, entry: inline("", "x") + alternate, href: "page"},

@@ -35,8 +35,9 @@
 // of Microsoft, at any depth, and processing instructions. The rest of an entry is
 // listed, the Catalog keeps all, and the Publisher's Report receives a finding
 // "publish-active". What stays are the xhtml:link rel="alternate" of sitemaps, RDF
-// vocabularies, and XHTML in the texts of Atom that does nothing but format and link: any
-// other text is published without markup.
+// vocabularies, and XHTML in the texts of Atom that does nothing but format, link and
+// show images: any other text is published without markup. HTML in feeds is escaped text,
+// which browsers do not act on and readers sanitize.
 //
 // A [Handler] sends bodies with a Content-Security-Policy that separates a page from its
 // host: it cannot run scripts or read the host's cookies. The server of the files of

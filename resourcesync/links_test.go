@@ -1,10 +1,12 @@
 package resourcesync_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 	"testing"
 
@@ -15,7 +17,6 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
-	"github.com/websync-go/websync/internal/publishing"
 	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/resourcesync"
 )
@@ -408,8 +409,8 @@ func TestSelectRefusesOtherBytes(t *testing.T) {
 }
 
 // TestRepublishedLinks follows Examples 32 and 33 of the specification: an aggregator
-// keeps the via of what it has harvested, and drops the links that hold only for the
-// original.
+// keeps the via of what it has harvested, and drops the links that lead to other bytes
+// of the original. The others keep their targets.
 func TestRepublishedLinks(t *testing.T) {
 	const origin = "http://original.example.com/res1.html"
 	var others string
@@ -426,21 +427,79 @@ func TestRepublishedLinks(t *testing.T) {
 	l.set(map[string]string{"res1.html": "text", "res2.html": "2"})
 	require.True(t, l.run().InStep())
 	const base = "https://aggregator.example.org/"
-	linker := publishing.Linker{Site: &publishing.Site{Catalog: l.store, Locator: websync.PathLocator{Base: base}}}
-	one, two := l.record("res1.html").Item, l.record("res2.html").Item
-	require.NoError(t, linker.FindLinks(t.Context(), []*websync.Item{&one, &two}, 0))
+	p := &resourcesync.Publisher{Place: websync.Place{Catalog: l.store, Base: base, Locator: websync.PathLocator{Base: base}}}
+	links := make(map[string][]resourcesync.Link)
+	doc, err := p.Document(t.Context(), "/resourcelist.xml")
+	require.NoError(t, err)
+	for e, err := range resourcesync.NewReader(bytes.NewReader(render(t, doc))).All() {
+		require.NoError(t, err)
+		links[path.Base(e.Loc)] = e.Links
+	}
+	rels := func(links []resourcesync.Link) (all []string) {
+		for _, l := range links {
+			all = append(all, l.Rel+" "+l.Href)
+		}
+		return all
+	}
+	one, two := links["res1.html~content"], links["res2.html~content"]
+	assert.Equal(t, []string{"collection " + www + "other", "canonical " + www + "other", "via " + origin}, rels(one))
+	assert.Equal(t, "2013-01-03T07:00:00Z", one[2].Modified.String())
+	assert.True(t, one[2].Verifiable())
+	assert.Equal(t, []string{
+		"collection " + www + "other", "canonical " + www + "other", "describedby " + www + "res1.html", "via " + www + "res2.html",
+	}, rels(two), "the first aggregator adds via")
+}
 
-	links := linker.Links(&one)
-	require.Len(t, links, 1)
-	assert.Equal(t, "via", links[0].Rel)
-	assert.Equal(t, origin, links[0].Href)
-	assert.Equal(t, "2013-01-03T07:00:00Z", links[0].Modified.String())
-	assert.True(t, links[0].Verifiable())
-
-	links = linker.Links(&two)
-	require.Len(t, links, 2)
-	assert.Equal(t, "describedby", links[0].Rel)
-	assert.True(t, strings.HasPrefix(links[0].Href, base), links[0].Href)
-	assert.Equal(t, "via", links[1].Rel, "the first aggregator adds it")
-	assert.Equal(t, www+"res2.html", links[1].Href)
+// TestPublishedLinks: links keep their targets and types. Only loc is here, and what
+// Destinations fetch besides the content, if it is kept.
+func TestPublishedLinks(t *testing.T) {
+	const base = "https://aggregator.example.org/"
+	const id = www + "1"
+	pdf := websync.Link{Href: www + "1.pdf", Type: "application/pdf"}
+	page := websync.Link{Rel: "alternate", Href: id, Type: "text/html"}
+	about := websync.Link{Rel: "describedby", Href: www + "about", Type: "application/xml"}
+	file := websync.Link{Rel: "enclosure", Href: www + "1.zip", Type: "application/zip"}
+	for name, test := range map[string]struct {
+		content websync.Link
+		links   []websync.Link
+		kept    []websync.Link // besides the content
+		want    []string       // relations, targets and types; "here" is a copy
+	}{
+		"a PDF, its page is the id": {pdf, []websync.Link{page}, nil, []string{"alternate " + id + " text/html"}},
+		"another type at the id": {websync.Link{Href: id, Type: "application/pdf"}, []websync.Link{page, {Rel: "canonical", Href: id}}, nil,
+			[]string{"alternate " + id + " text/html", "canonical " + id + " "}},
+		"one target, two relations": {pdf, []websync.Link{page, {Rel: "license", Href: id}}, nil,
+			[]string{"alternate " + id + " text/html", "license " + id + " "}},
+		"metadata that are kept": {pdf, []websync.Link{about}, []websync.Link{about}, []string{"describedby here application/xml"}},
+		"metadata that are not":  {pdf, []websync.Link{about}, nil, []string{"describedby " + about.Href + " application/xml"}},
+		"another body": {pdf, []websync.Link{file}, []websync.Link{file},
+			[]string{"enclosure " + file.Href + " application/zip", "enclosure here application/zip"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			item := websync.Item{Resource: websync.Resource{ID: id, Content: test.content, Links: test.links}}
+			var texts []string
+			for _, l := range append([]websync.Link{test.content}, test.kept...) {
+				name := item.Resource.BodyName(&l)
+				item.Bodies = append(item.Bodies, websync.Body{Name: name, Link: l, Key: websync.SHA256([]byte(name))})
+				texts = append(texts, name)
+			}
+			store := testkit.NewStore(t)
+			store.Fill("a", texts, item)
+			p := &resourcesync.Publisher{Place: websync.Place{Catalog: store, Base: base, Locator: websync.PathLocator{Base: base}}}
+			doc, err := p.Document(t.Context(), "/resourcelist.xml")
+			require.NoError(t, err)
+			e, err := resourcesync.NewReader(bytes.NewReader(render(t, doc))).Next()
+			require.NoError(t, err)
+			assert.True(t, strings.HasPrefix(e.Loc, base))
+			assert.Equal(t, test.content.Type, e.Metadata.Type)
+			var got []string
+			for _, l := range e.Links {
+				if strings.HasPrefix(l.Href, base) {
+					l.Href = "here"
+				}
+				got = append(got, l.Rel+" "+l.Href+" "+l.Type)
+			}
+			assert.Equal(t, append(test.want, "via "+id+" "+test.content.Type), got)
+		})
+	}
 }

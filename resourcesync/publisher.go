@@ -53,8 +53,10 @@ import (
 // is percent-encoded. Such a URL of a resource that was harvested is neither listed
 // nor deleted if it is reserved here: for own resources, bodies of others or the
 // documents above. Md has the digests, length, type and encoding of that body. Other
-// bodies that are kept are links, by default alternate. The links of a resource that
-// was harvested are those that still hold, as Atom's Publisher describes it; it has
+// bodies that are kept are links, by default alternate. The links of a resource keep
+// their targets, except that an alternate or describedby, which Destinations fetch, leads
+// to the body that is kept of it. A resource that was harvested has no links duplicate,
+// memento, timegate, timemap and patch, which lead to other bytes of the original; it has
 // one link via, to its id at its first publisher with the type, length, digests and
 // time stated there (Z39.99 §14.8). Elements of other namespaces are kept. What no
 // valid entry can hold is left out with a finding.
@@ -166,7 +168,7 @@ const (
 
 	// rendering must be raised when the same items are written differently: their
 	// documents then need other ETags and URLs.
-	rendering = 5
+	rendering = 6
 )
 
 // epoch is the time of a log that is empty.

@@ -1,6 +1,8 @@
 package resourcesync
 
 import (
+	"strings"
+
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/element"
 	"github.com/websync-go/websync/internal/publishing"
@@ -17,9 +19,16 @@ type describer struct {
 	links []Link // of the last entry
 }
 
+// follows reports whether a link leads to a representation or a metadata document that
+// Destinations fetch besides the content (Z39.99 §14.3, §14.5).
+func follows(link *websync.Link, b *websync.Body) bool {
+	rel := syntax.RelationName(link.Rel)
+	return b.Name != websync.ContentName && (rel == "alternate" || rel == "describedby")
+}
+
 // newDescriber returns a describer of changes.
 func (p *Publisher) newDescriber() describer {
-	return describer{publisher: p, linker: publishing.Linker{Site: p.site}, changes: true}
+	return describer{publisher: p, linker: publishing.Linker{Site: p.site, Follows: follows}, changes: true}
 }
 
 // describe makes the entry of a resource, and returns the URL under which it is listed:
@@ -105,7 +114,8 @@ func (d *describer) fill(item *websync.Item, loc string, e *Entry) {
 		Entry: sitemap.Entry{Loc: loc, LastMod: websync.NewDatetime(item.Time), Elements: e.Elements[:0]},
 		Links: d.links[:0],
 	}
-	if p.site.Locator.Owns(item.Source) {
+	own := p.site.Locator.Owns(item.Source)
+	if own {
 		e.LastMod = publishing.LastMod(item)
 	}
 	content := r.Content
@@ -122,6 +132,9 @@ func (d *describer) fill(item *websync.Item, loc string, e *Entry) {
 			}
 			hasVia = true
 		}
+		if !own && isOfOriginal(link.Rel) {
+			continue
+		}
 		link.Title, link.Lang, link.Digests = "", "", d.digests(link.Digests)
 		e.Links = append(e.Links, Link{Link: link})
 	}
@@ -129,6 +142,17 @@ func (d *describer) fill(item *websync.Item, loc string, e *Entry) {
 	for _, x := range r.Elements {
 		d.element(e, x)
 	}
+}
+
+// isOfOriginal reports whether a link with this relation leads to other bytes for the URL
+// of the original: copies, versions and patches of it. Destinations would take them for
+// those of a loc here. A canonical link holds for a copy, too (RFC 6596 §3).
+func isOfOriginal(rel string) bool {
+	switch strings.TrimPrefix(syntax.RelationName(rel), Namespace) {
+	case "duplicate", "memento", "timegate", "timemap", "patch":
+		return true
+	}
+	return false
 }
 
 // digests returns the digests that are listed.

@@ -224,7 +224,7 @@ func TestRepublished(t *testing.T) {
 		} else {
 			assert.Equal(t, base+"r/", entries[0].Loc[:len(base)+2])
 			assert.True(t, entries[0].LastMod.After(modified))
-			assert.NotContains(t, links, "collection")
+			assert.Contains(t, links, "collection", "of the resource, whoever has a copy")
 			via := links["via"]
 			assert.Equal(t, first+"res1.html", via.Href)
 			assert.Equal(t, "2013-01-03T07:00:00Z", via.Modified.String())

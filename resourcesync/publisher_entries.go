@@ -66,16 +66,12 @@ func (l *lister) refuse(item *websync.Item, why error) { l.report(ruleNotListed,
 
 // addAll adds the entries of all items.
 func (l *lister) addAll(ctx context.Context, all iter.Seq2[*websync.Item, error]) error {
-	const batch = 500         // items, until the targets of their links are looked up
+	const batch = 500         // items, until the states before are looked up
 	var items []*websync.Item // of which the first are waiting
 	waiting := 0
-	born := websync.Seq(0) // no limit
 	for item, err := range all {
 		if err != nil {
 			return err
-		}
-		if l.changes { // what comes later must not change a closed list
-			born = max(born, item.Born)
 		}
 		if waiting == len(items) {
 			items = append(items, new(websync.Item))
@@ -84,19 +80,16 @@ func (l *lister) addAll(ctx context.Context, all iter.Seq2[*websync.Item, error]
 		if waiting++; waiting < batch {
 			continue
 		}
-		if err := l.addBatch(ctx, items[:waiting], born); err != nil {
+		if err := l.addBatch(ctx, items[:waiting]); err != nil {
 			return err
 		}
 		waiting = 0
 	}
-	return l.addBatch(ctx, items[:waiting], born)
+	return l.addBatch(ctx, items[:waiting])
 }
 
-// addBatch adds the entries of items, up to a Born that links may lead to.
-func (l *lister) addBatch(ctx context.Context, items []*websync.Item, born websync.Seq) error {
-	if err := l.linker.FindLinks(ctx, items, born); err != nil {
-		return err
-	}
+// addBatch adds the entries of items.
+func (l *lister) addBatch(ctx context.Context, items []*websync.Item) error {
 	priors := make([]*websync.Item, len(items))
 	if l.log != nil {
 		var err error

@@ -81,9 +81,6 @@ func (l *lister) restore(ctx context.Context, item *websync.Item, holder websync
 		return err
 	}
 	d := l.publisher.newDescriber()
-	if err := d.linker.FindLinks(ctx, []*websync.Item{other}, max(item.Born, other.Born)); err != nil {
-		return err
-	}
 	var e Entry
 	if url, err := d.describe(other, nil, &e); err != nil || url == "" {
 		return nil

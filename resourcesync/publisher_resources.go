@@ -95,8 +95,8 @@ func (d *publishedList) addAll(ctx context.Context, l *lister) error {
 	return l.addAll(ctx, d.part.Resources(ctx, l.refuse))
 }
 
-// bound returns how many bytes the entry of an item takes at most, and whether it has
-// links whose targets depend on the ids that there are.
+// bound returns how many bytes the entry of an item takes at most. No link depends on
+// other ids.
 func (p *Publisher) bound(item *websync.Item) (bytes int64, links bool) {
 	const around, link, escaped = 500, 400, len("&amp;")
 	r := &item.Resource
@@ -119,8 +119,7 @@ func (p *Publisher) bound(item *websync.Item) (bytes int64, links bool) {
 	for i := range r.Elements {
 		n += len(r.Elements[i].XML)
 	}
-	_, kept := publishing.KeptContent(item)
-	return int64(n), kept && len(r.Links) > 0
+	return int64(n), false
 }
 
 // measure returns the length of a part, or the limit if it is longer.

@@ -64,5 +64,4 @@ func ExamplePublisher() {
 	// - content http://rinfo.example.se/publ/exfs/2026:1
 	// - alternate http://rinfo.example.se/publ/exfs/2026:1/rdf 7
 	// - enclosure http://rinfo.example.se/publ/exfs/2026:1/exfs-2026-1-bilaga.pdf 15
-	// - alternate http://rinfo.example.se/publ/exfs/2026:1 17
 }

@@ -22,6 +22,8 @@ import (
 //
 //   - Each kept body has its MD5 beside its SHA-256, its length and its media type
 //     (§3.3.6). A type that is not known is application/octet-stream.
+//   - An alternate or enclosure whose document is kept leads to where it is kept, since
+//     collectors download it from there (§3.3.7). Other links keep their targets.
 //   - Each entry has a time of publication (§4.1): the one that its resource states,
 //     unless that is after the commit, and otherwise that of the commit with which the
 //     resource appeared, or appeared again after a deletion.
@@ -67,7 +69,8 @@ func Profile() *atom.Profile {
 	s := new(sums)
 	return &atom.Profile{
 		Name: "rinfo 1", ArchiveSize: defaultArchiveSize, MaxEntries: defaultMaxEntries, Mutable: true, // it may lose hashes
-		Prepare: s.prepare, Item: writeItem,
+		Followed: []string{relAlternate, relEnclosure},
+		Prepare:  s.prepare, Item: writeItem,
 	}
 }
 

@@ -402,7 +402,7 @@ func (l *lister) findTargets(ctx context.Context) error {
 			}
 		}
 	}
-	return l.linker.Find(ctx, nil, 0)
+	return l.linker.Find(ctx)
 }
 
 // alternate returns the Node of an element that is an alternate, or nil.

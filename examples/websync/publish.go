@@ -295,6 +295,7 @@ func (p *publishCommand) publishers(catalog websync.Catalog) []websync.Publisher
 	site := &publish.Site{Catalog: catalog, Base: p.Base, Own: p.own, Sources: p.sources, Report: report}
 	p.lists = &cli.Publication{
 		Protocol: p.protocol, Hubs: p.hubs, Dumps: p.dumps, State: p.store, ListSize: p.listSize, MaxLists: p.maxLists,
+		Inline: p.inline,
 	}
 	return site.Publishers(p.lists.Publisher(p.Base))
 }

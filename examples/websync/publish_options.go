@@ -26,6 +26,7 @@ type publishOptions struct {
 	repack    time.Duration
 	listSize  int
 	maxLists  int
+	inline    int
 }
 
 func (o *publishOptions) line() *cli.Line {
@@ -42,6 +43,7 @@ func (o *publishOptions) line() *cli.Line {
 	l.DurationVar(&o.repack, "repack", time.Minute, "")
 	l.IntVar(&o.listSize, "list-size", 0, "")
 	l.IntVar(&o.maxLists, "max-lists", 0, "")
+	l.IntVar(&o.inline, "inline", 0, "")
 	return l
 }
 
@@ -90,6 +92,8 @@ func (o *publishOptions) checkLists() error {
 		cli.Refuse(o.repack <= 0, "-repack %v: not a time above 0", o.repack),
 		cli.Refuse(o.listSize < 0 || o.maxLists < 0,
 			"-list-size %d, -max-lists %d: neither may be below 0", o.listSize, o.maxLists),
+		cli.Refuse(o.inline < 0, "-inline %d: not a number of bytes, 0 or more", o.inline),
+		cli.Refuse(o.inline > 0 && o.protocol != "atom", "-inline is for -protocol atom"),
 		cli.Refuse(!synced && (o.dumps != "" || o.listSize != 0 || o.maxLists != 0),
 			"-dumps, -list-size and -max-lists are for -protocol resourcesync; %s has no dumps and no Change Lists", o.protocol),
 	)

@@ -353,7 +353,7 @@ func TestPublishUsage(t *testing.T) {
 	for _, args := range []string{
 		"", "-dir d x", "-store mem", "-store nothing:x", "-store sqlite:missing.db", "-dir missing", "-dir . -out o -addr localhost:1",
 		"-dir . -rescan 0s", "-dir . -rescan -1s", "-dir . -addr localhost", "-dir . -base ftp://x/", "-dir . -base https://x/?y",
-		"-protocol html -dir .", "-protocol eli -store sqlite:x.db", "-protocol atom -dumps x -dir .", "-list-size 5 -dir .", "-max-lists 5 -dir .", "-protocol resourcesync -dumps . -dir .",
+		"-protocol html -dir .", "-protocol eli -store sqlite:x.db", "-protocol atom -dumps x -dir .", "-protocol atom -inline -1 -dir .", "-inline 1 -dir .", "-list-size 5 -dir .", "-max-lists 5 -dir .", "-protocol resourcesync -dumps . -dir .",
 		"-protocol resourcesync -max-lists -1 -dir .", "-protocol resourcesync -dumps x -repack 0s -dir .", "-dir . -addr 256.0.0.1:0", "-nonsense", "-dir . -out .", "-dir . -out ../" + filepath.Base(here),
 		"-dir . -base https://x/a//b -addr 127.0.0.1:0", "-dir . -base https://x:/ -addr 127.0.0.1:0", "-dir . -base https://x/é -addr 127.0.0.1:0",
 	} {

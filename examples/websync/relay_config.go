@@ -68,4 +68,5 @@ type configPublish struct {
 	Repack   string `json:"repack"`
 	ListSize int    `json:"list_size"`
 	MaxLists int    `json:"max_lists"`
+	Inline   int    `json:"inline"`
 }

@@ -145,6 +145,7 @@ func (c *configuration) checkPublications(s *settings) error {
 		}
 		s.publications = append(s.publications, &publication{cli.Publication{
 			Protocol: p.Protocol, Path: p.Path, Hubs: c.Hubs, Dumps: p.Dumps, ListSize: p.ListSize, MaxLists: p.MaxLists,
+			Inline: p.Inline,
 		}, cmp.Or(repack, time.Minute)})
 	}
 	return c.checkPaths(s)
@@ -171,7 +172,7 @@ func (c *configuration) checkPath(path string, i int) error {
 	return nil
 }
 
-// checkLists checks what only ResourceSync has.
+// checkLists checks what only one protocol has.
 func (c *configuration) checkLists(path string, p *configPublish) error {
 	synced := p.Protocol == "resourcesync"
 	switch {
@@ -183,6 +184,10 @@ func (c *configuration) checkLists(path string, p *configPublish) error {
 		return c.wrong(path+"max_lists", p.MaxLists, "only resourcesync has Change Lists")
 	case p.ListSize < 0:
 		return c.wrong(path+"list_size", p.ListSize, "not a number of changes, 1 or more")
+	case p.Protocol != "atom" && p.Inline != 0:
+		return c.wrong(path+"inline", p.Inline, "only atom has content in entries")
+	case p.Inline < 0:
+		return c.wrong(path+"inline", p.Inline, "not a number of bytes, 0 or more")
 	case p.MaxLists < 0:
 		return c.wrong(path+"max_lists", p.MaxLists, "not a number of lists, 1 or more")
 	}

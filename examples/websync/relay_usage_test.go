@@ -102,6 +102,8 @@ func TestBadConfiguration(t *testing.T) {
 		publish(`{"protocol": "atom", "list_size": 1}`):                                           `2: publish[0].list_size 1: only resourcesync has Change Lists`,
 		publish(`{"protocol": "atom", "max_lists": 1}`):                                           `2: publish[0].max_lists 1: only resourcesync has Change Lists`,
 		publish(`{"protocol": "resourcesync", "list_size": -1}`):                                  `2: publish[0].list_size -1: not a number of changes, 1 or more`,
+		publish(`{"protocol": "atom", "inline": -1}`):                                             `2: publish[0].inline -1: not a number of bytes, 0 or more`,
+		publish(`{"protocol": "rinfo", "inline": 1}`):                                             `2: publish[0].inline 1: only atom has content in entries`,
 		publish(`{"protocol": "resourcesync", "max_lists": -1}`):                                  `2: publish[0].max_lists -1: not a number of lists, 1 or more`,
 		publish(`{"protocol": "resourcesync", "repack": "0s"}`):                                   `2: publish[0].repack "0s": not a time such as`,
 	} {

@@ -74,9 +74,8 @@ type cut struct {
 type Segment struct {
 	Generation  uint64
 	After, Last websync.Seq
-	Time        time.Time   // of the commit Last; zero if the log is empty
-	Born        websync.Seq // the greatest in that state; if 0, not known yet
-	Closed      bool        // no entry will be added to the range
+	Time        time.Time // of the commit Last; zero if the log is empty
+	Closed      bool      // no entry will be added to the range
 
 	// State is the end of the log when the document was requested.
 	State Position
@@ -117,7 +116,7 @@ func (c *Chain) start(generation uint64) websync.Seq {
 // Whole returns the document of the whole log, and the Head of the log.
 func (c *Chain) Whole(ctx context.Context) (Segment, websync.Head, error) {
 	head, err := c.head(ctx)
-	d := Segment{Generation: head.Generation, Last: head.Last, Time: head.LastTime, Born: head.Born, State: end(head), chain: c}
+	d := Segment{Generation: head.Generation, Last: head.Last, Time: head.LastTime, State: end(head), chain: c}
 	if c.AfterBaseline {
 		d.start = head.Baseline
 	}
@@ -563,20 +562,17 @@ func (d *Segment) FromStart() Segment {
 }
 
 // Latest returns the latest entry of each id in the range of the document, the latest
-// first, and the greatest Born in the document's state. It passes items that must not be
-// listed to refuse.
-func (d *Segment) Latest(ctx context.Context, refuse Refuse) (latest []*websync.Item, born websync.Seq, err error) {
+// first. It passes items that must not be listed to refuse.
+func (d *Segment) Latest(ctx context.Context, refuse Refuse) ([]*websync.Item, error) {
 	const most = 2000
-	born = d.Born
 	items := make([]websync.Item, 0, min(d.Last-d.After, most))
 	for item, err := range d.Entries(ctx, nil) {
 		if err != nil {
-			return nil, 0, err
+			return nil, err
 		}
-		born = max(born, item.Born) // including items that are not listed
 		items = append(items, *item)
 	}
-	latest = make([]*websync.Item, 0, len(items))
+	latest := make([]*websync.Item, 0, len(items))
 	seen := make(map[string]bool, len(items))
 	for i := len(items) - 1; i >= 0; i-- {
 		item := &items[i]
@@ -587,7 +583,7 @@ func (d *Segment) Latest(ctx context.Context, refuse Refuse) (latest []*websync.
 			latest = append(latest, item)
 		}
 	}
-	return latest, born, nil
+	return latest, nil
 }
 
 // Current returns those of the items that no later entry of their id supersedes. Unlike

@@ -26,7 +26,7 @@ const refused = "https://example.org/own"
 
 // write returns the latest state of each id. Deleted ids have a minus.
 func write(t *testing.T, d publishing.Segment) (ids []string) {
-	items, _, err := d.Latest(t.Context(), func(item *websync.Item, why error) { assert.Equal(t, refused, item.Resource.ID, why) })
+	items, err := d.Latest(t.Context(), func(item *websync.Item, why error) { assert.Equal(t, refused, item.Resource.ID, why) })
 	require.NoError(t, err)
 	for _, item := range items {
 		mark := ""

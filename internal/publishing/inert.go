@@ -25,7 +25,8 @@ func Rules() []websync.Rule { return []websync.Rule{RuleActive, ruleLong} }
 // shows a document that holds them: those in the namespaces of XHTML, SVG, MathML, XSLT,
 // XLink and others, at any depth, and processing instructions. Without them, no resource
 // of a stranger can run a script in the host that lists it. What stays are links of XHTML
-// to alternates, and texts of Atom whose XHTML does nothing but format and link.
+// to alternates, and texts of Atom whose XHTML does nothing but format, link and show
+// images.
 //
 // If there is something to leave out, the result is a changed copy, and report, if not
 // nil, receives a finding of the document for each.
@@ -111,17 +112,17 @@ func isAlternate(n *element.Node) bool {
 		!slices.ContainsFunc(n.Attrs, other)
 }
 
-// formatting are the elements of XHTML that do nothing but format text, and links.
+// formatting are the elements of XHTML that do nothing but format text, links and images.
 var formatting = names("a abbr acronym b bdi bdo big blockquote br caption cite code dd del dfn div dl dt em h1 h2 h3 h4 h5 h6 " +
-	"hr i ins kbd li mark ol p pre q rp rt ruby s samp small span strong sub sup table tbody td tfoot th thead tr tt u ul var")
+	"hr i img ins kbd li mark ol p pre q rp rt ruby s samp small span strong sub sup table tbody td tfoot th thead tr tt u ul var")
 
 // isFormatting reports whether an attribute of an element of XHTML does nothing but
-// format, or leads to a page.
+// format, or leads to a page or an image.
 func isFormatting(local string, a websync.Attr) bool {
 	switch {
 	case a.Space != "":
 		return !isActiveSpace(a.Space)
-	case local == "a" && a.Local == "href":
+	case local == "a" && a.Local == "href", local == "img" && a.Local == "src":
 		scheme, _, absolute := strings.Cut(a.Value, ":")
 		return !absolute || strings.ContainsAny(scheme, "/?#") || linkSchemes[strings.ToLower(scheme)]
 	}
@@ -130,7 +131,7 @@ func isFormatting(local string, a websync.Attr) bool {
 
 var linkSchemes = names("http https mailto")
 
-var formattingAttrs = names("class colspan dir lang rowspan title")
+var formattingAttrs = names("alt class colspan dir height lang rowspan title width")
 
 func isActiveAttr(a websync.Attr) bool { return isActiveSpace(a.Space) }
 

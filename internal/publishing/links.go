@@ -17,6 +17,10 @@ type Linker struct {
 	// Site has the Catalog and the Locator.
 	Site *Site
 
+	// Follows, if set, reports whether readers of the lists fetch the target of a link, of
+	// which b is the kept body. Such a link leads to the body.
+	Follows func(link *websync.Link, b *websync.Body) bool
+
 	wanted  []string            // targets to look up
 	sources map[string][]string // by target: the sources that have it as an id
 	links   []websync.Link      // of the last call
@@ -72,22 +76,17 @@ func (l *Linker) Want(target string) {
 	}
 }
 
-// Find looks up which of the wanted targets are ids in the given sources of the Catalog.
-// If sources is nil, they are those of the Site, or else all that have live resources.
-// Ids with a Born above born do not count; if born is 0, there is no limit.
-//
-// An id keeps its Born when its resource is deleted. So the result changes only when the
-// greatest Born does, and with a limit it never changes.
-func (l *Linker) Find(ctx context.Context, sources []string, born websync.Seq) error {
+// Find looks up which of the wanted targets are ids in the sources of the Site, or in all
+// that have live resources. An id keeps its Born when its resource is deleted. So the
+// result changes only when the greatest Born does.
+func (l *Linker) Find(ctx context.Context) error {
 	const batch = 1000
 	if len(l.wanted) == 0 {
 		return nil
 	}
-	if sources == nil {
-		var err error
-		if sources, err = siteSources(ctx, l.Site); err != nil {
-			return err
-		}
+	sources, err := siteSources(ctx, l.Site)
+	if err != nil {
+		return err
 	}
 	for _, source := range sources {
 		for ids := range slices.Chunk(l.wanted, batch) {
@@ -96,7 +95,7 @@ func (l *Linker) Find(ctx context.Context, sources []string, born websync.Seq) e
 				return l.Site.CatalogError(err)
 			}
 			for i := range found {
-				if b := found[i].Born; b > 0 && (born == 0 || b <= born) {
+				if found[i].Born > 0 {
 					l.sources[ids[i]] = append(l.sources[ids[i]], source)
 				}
 			}
@@ -114,29 +113,9 @@ func siteSources(ctx context.Context, s *Site) ([]string, error) {
 	return slices.Sorted(maps.Keys(head.Live)), err
 }
 
-// FindLinks looks up which links of items lead to resources in the sources of these
-// items, up to a Born. A closed document can rely on the result, since it never changes.
-func (l *Linker) FindLinks(ctx context.Context, items []*websync.Item, born websync.Seq) error {
-	l.Forget()
-	var sources []string
-	for _, item := range items {
-		if _, kept := KeptContent(item); !kept {
-			continue
-		}
-		if len(sources) == 0 || sources[len(sources)-1] != item.Source {
-			sources = append(sources, item.Source)
-		}
-		for i := range item.Resource.Links {
-			l.Want(item.Resource.Links[i].Href)
-		}
-	}
-	slices.Sort(sources)
-	return l.Find(ctx, slices.Compact(sources), born)
-}
-
-// Local returns the URL at which the target of a link of item is kept, if it is an id of
-// the Catalog and the content of item is kept. It assumes that the content of the target
-// is kept, too.
+// Local returns the URL at which the target of a link of item is kept, if Find has found
+// it and the content of item is kept. It assumes that the content of the target is kept,
+// too.
 func (l *Linker) Local(item *websync.Item, target string) (url string, ok bool) {
 	sources := l.sources[target]
 	if len(sources) == 0 {
@@ -168,21 +147,25 @@ func (l *Linker) Body(item *websync.Item, b *websync.Body) websync.Link {
 	return link
 }
 
-// Links returns the links of an item: its own, without those that hold only for the
-// original, then its bodies other than the content, then a via link if the item was
-// harvested and has none. The result is valid until the next call.
+// Links returns the links of an item: its own, then its kept bodies other than the
+// content, unless a link leads to them already, then a via link if the item was harvested
+// and has none. Links that state the digests of a content that another publisher had a
+// copy of are left out: they describe that copy. The result is valid until the next call.
 func (l *Linker) Links(item *websync.Item) []websync.Link {
-	own := l.Site.Locator.Owns(item.Source)
 	links := l.links[:0]
-	needsVia := !own
+	needsVia := !l.Site.Locator.Owns(item.Source)
+	content, kept := KeptContent(item)
+	_, copied := item.Resource.Via()
 	for _, link := range item.Resource.Links {
 		switch {
 		case IsVia(link.Rel):
 			needsVia = false
-			links = append(links, link)
-		case own || !isOfOriginal(link.Rel):
-			links = append(links, l.relocated(item, link))
+		case l.Follows != nil:
+			link = l.followed(item, link)
+		case kept && copied && link.Href == content.Link.Href && len(link.Digests) > 0:
+			continue
 		}
+		links = append(links, link)
 	}
 	for i := range item.Bodies {
 		if b := &item.Bodies[i]; b.Name != websync.ContentName && IsKept(b) {
@@ -214,12 +197,12 @@ func via(r *websync.Resource) websync.Link {
 		Digests: c.Digests, Modified: cmp.Or(c.Modified, r.Modified)}
 }
 
-// relocated returns a link whose target is replaced by the URL where it is kept, if it
-// is.
-func (l *Linker) relocated(item *websync.Item, link websync.Link) websync.Link {
+// followed returns a link that leads to the kept body of its target, if readers follow
+// it.
+func (l *Linker) followed(item *websync.Item, link websync.Link) websync.Link {
 	for i := range item.Bodies {
 		b := &item.Bodies[i]
-		if !IsKept(b) || b.Link.Href == "" || b.Link.Href != link.Href {
+		if !IsKept(b) || link.Href == "" || b.Link.Href != link.Href || !l.Follows(&link, b) {
 			continue
 		}
 		here := l.Body(item, b)
@@ -227,26 +210,8 @@ func (l *Linker) relocated(item *websync.Item, link websync.Link) websync.Link {
 		here.Type, here.Lang = cmp.Or(here.Type, link.Type), cmp.Or(here.Lang, link.Lang)
 		return here
 	}
-	if url, ok := l.Local(item, link.Href); ok {
-		link.Href = url
-	}
 	return link
 }
 
-// resourceSyncTerms makes an IRI of the relations that ResourceSync defines itself
-// (Z39.99 §6).
-const resourceSyncTerms = "http://www.openarchives.org/rs/terms/"
-
 // IsVia reports whether a relation is via.
 func IsVia(rel string) bool { return syntax.RelationName(rel) == "via" }
-
-// isOfOriginal reports whether a link with this relation holds only for the original of a
-// resource, not for a copy.
-func isOfOriginal(rel string) bool {
-	rel = strings.TrimPrefix(syntax.RelationName(rel), resourceSyncTerms)
-	switch rel {
-	case "collection", "canonical", "duplicate", "memento", "timegate", "timemap", "patch":
-		return true
-	}
-	return false
-}

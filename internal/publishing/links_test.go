@@ -142,7 +142,7 @@ func TestBodiesOfOneType(t *testing.T) {
 		require.NoError(t, err)
 		var names []string
 		for _, l := range item.Entry.Links {
-			if l.Rel != "enclosure" {
+			if l.Rel != "enclosure" || !strings.HasPrefix(l.Href, base) {
 				continue
 			}
 			_, name, ok := locator.Find(strings.TrimPrefix(l.Href, "https://www.example.org"))

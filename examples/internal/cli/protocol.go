@@ -49,7 +49,7 @@ var protocols = map[string]protocol{
 			return &atom.Source{URL: t.URL, Dir: o.PagesDir, Parser: anyfeed.Parse, MaxValue: o.MaxValue}
 		},
 		func(p *Publication, base string, host websync.Person) lists {
-			return &atom.Publisher{Path: p.Path, Title: base, Author: host, Hubs: p.Hubs}
+			return &atom.Publisher{Path: p.Path, Title: base, Author: host, Hubs: p.Hubs, InlineBytes: p.Inline}
 		},
 	},
 	"atompmh": {

@@ -21,6 +21,8 @@ type Publication struct {
 	State websync.State
 	// ListSize and MaxLists are those of a resourcesync.Publisher.
 	ListSize, MaxLists int
+	// Inline is the InlineBytes of an atom.Publisher.
+	Inline int
 
 	lists lists
 }

@@ -173,6 +173,7 @@ func pinnedPublishers(t *testing.T, place func() websync.Place) (names []string,
 	add("atom size", &atom.Publisher{Place: place(), Author: author, ArchiveSize: 100, LegacyMD5: true})
 	add("atom period", &atom.Publisher{Place: place(), Author: author, ArchivePeriod: 24 * time.Hour, ArchiveSize: 150})
 	add("atom bytes", &atom.Publisher{Place: place(), Author: author, ArchiveBytes: 4 << 10})
+	add("atom inline", &atom.Publisher{Place: place(), Author: author, InlineBytes: 1000})
 	add("atom latest", &atom.Publisher{Place: place(), Author: author, ArchiveSize: 300, LatestOnly: true})
 	add("atom history", &atom.Publisher{Place: place(), Author: author, ArchiveSize: 100, History: 72 * time.Hour})
 	add("atom complete", &atom.Publisher{Place: place(), Author: author, Complete: true})
