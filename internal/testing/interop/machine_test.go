@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -47,16 +46,21 @@ func install(t *testing.T) {
 	}
 }
 
-var installed = sync.OnceValue(func() error {
+func installed() error {
 	debs, npms := slices.Clone(besides), []string{}
-	for _, k := range slices.Concat(kinds, writers) {
-		for _, tool := range k.tools {
-			if tool.deb != "" {
-				debs = append(debs, tool.deb)
-			}
-			if tool.npm != "" {
-				npms = append(npms, tool.npm)
-			}
+	var all []tool
+	for _, k := range kinds {
+		all = append(all, k.tools...)
+	}
+	for _, f := range families {
+		all = append(all, f.tools...)
+	}
+	for _, c := range all {
+		if c.deb != "" {
+			debs = append(debs, c.deb)
+		}
+		if c.npm != "" {
+			npms = append(npms, c.npm)
 		}
 	}
 	slices.Sort(npms)
@@ -78,7 +82,7 @@ echo "%[2]s" >npm.list`, strings.Join(debs, " "), strings.Join(slices.Compact(np
 		return fmt.Errorf("what WEBSYNC_INTEROP needs can't be installed: %w\n%s", err, out)
 	}
 	return nil
-})
+}
 
 var interpreters = map[string][]string{
 	".mjs": {"node"}, ".py": {"/usr/bin/python3", "-P"}, ".rb": {"ruby"}, ".pl": {"perl"}, ".sh": {"bash"}, ".go": {"go", "run"},

@@ -84,7 +84,7 @@ func (s *site) event(t *testing.T, n int) harvest.Event {
 	switch {
 	case n < 6:
 		path, mediaType = fmt.Sprintf("eli/act/%d", n), "text/html"
-		text = fmt.Sprintf(page, s.Base+path, n)
+		text = fmt.Sprintf(actPage, s.Base+path, n)
 	case n%4 == 1:
 		path = fmt.Sprintf("docs/r&d+ü-%d.txt", n)
 	case n%4 == 2:
@@ -108,7 +108,7 @@ func (s *site) event(t *testing.T, n int) harvest.Event {
 	return harvest.Event{Kind: harvest.Put, Resource: r, Open: harvest.OpenBytes([]byte(text))}
 }
 
-const page = `<!DOCTYPE html>
+const actPage = `<!DOCTYPE html>
 <html lang="en" prefix="eli: http://data.europa.eu/eli/ontology#"><head><meta charset="utf-8"><title>Act %[2]d</title></head>
 <body about="%[1]s" typeof="eli:LegalResource">
 <div property="eli:is_realized_by" resource="%[1]s/en" typeof="eli:LegalExpression">
@@ -226,7 +226,7 @@ func (s *site) download(t *testing.T, path string) string {
 // triples are what is read from the page of an act.
 func triples(t *testing.T, s *site) (all []row) {
 	url := s.Base + "eli/act/1"
-	found, err := new(rdfa.Extractor).Extract(strings.NewReader(fmt.Sprintf(page, url, 1)), url, "text/html", nil)
+	found, err := new(rdfa.Extractor).Extract(strings.NewReader(fmt.Sprintf(actPage, url, 1)), url, "text/html", nil)
 	require.NoError(t, err)
 	for _, x := range found {
 		value := x.Object.Value

@@ -3,10 +3,10 @@ set -e
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-mirror() { wget2 -q -r -l 1 -N -nH -P files "${1%sitemap.xml}robots.txt" || [ $? = 8 ]; }
+mirror() { wget2 -q -r -l 5 -N -nH -P files "${1%sitemap.xml}" || [ $? = 8 ]; } # there is no page at /
 mirror "$1"
+sleep 1
 touch first
-sleep 0.01
 mirror "$1"
 find files -type f ! -name '*.xml' ! -name robots.txt | while read -r f; do
 	jq -nc --arg file "$f" --arg sha256 "$(sha256sum <"$f" | cut -c1-64)" --arg updated "$(stat -c %Y "$f")" \
