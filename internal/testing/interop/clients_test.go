@@ -39,17 +39,30 @@ var kinds = []kind{
 			{"ELI", "eli/eli-update-feed.atom", acts(updates)},
 		},
 		tools: []tool{
-			{name: "feedparser (Python)", deb: "python3-feedparser", script: "feedparser.py"},
-			{name: "feedparser (npm)", npm: "feedparser@2.6.0", script: "node-feedparser.mjs"},
+			{name: "feedparser (Python)", deb: "python3-feedparser", script: "feedparser.py", differs: map[string]string{
+				"link": "an alternate is the link only if it is HTML; otherwise the id is.",
+			}},
+			{name: "feedparser (npm)", npm: "feedparser@2.6.0", script: "node-feedparser.mjs", differs: map[string]string{
+				"link":  "of several alternates it is the last.",
+				"title": "is read as HTML: what looks like a tag is lost.",
+			}},
 			{name: "rss-parser", npm: "rss-parser@3.13.0", script: "rss-parser.mjs"},
 			{name: "feedsmith", npm: "feedsmith@3.0.1", script: "feedsmith.mjs"},
 			{name: "feed-extractor", npm: "@extractus/feed-extractor@8.0.3", script: "feed-extractor.mjs"},
 			{name: "feed-parser", npm: "@rowanmanning/feed-parser@2.1.5", script: "feed-parser.mjs"},
 			{name: "feedme", npm: "feedme@2.0.2", script: "feedme.mjs"},
-			{name: "gofeed", module: "github.com/mmcdole/gofeed", script: "gofeed.go"},
-			{name: "Newsboat", deb: "newsboat", script: "newsboat.sh"},
+			{name: "gofeed", module: "github.com/mmcdole/gofeed", script: "gofeed.go", differs: map[string]string{
+				"id": "letters of an IRI are percent-encoded. Compare ids without escapes.",
+			}},
+			{name: "Newsboat", deb: "newsboat", script: "newsboat.sh", differs: map[string]string{
+				"link": "of several alternates it is the last.",
+			}},
 			{name: "sfeed", deb: "sfeed", script: "sfeed.sh"},
-			{name: "feedparser (Ruby)", deb: "ruby-feedparser", script: "ruby_feedparser.rb"},
+			{name: "feedparser (Ruby)", deb: "ruby-feedparser", script: "ruby_feedparser.rb", differs: map[string]string{
+				"link":    "is the last link, whatever its relation. Read the links from the XML of the item.",
+				"summary": "where there is no content, is made a paragraph of HTML.",
+				"title":   "is read as HTML: what looks like a tag becomes an asterisk.",
+			}},
 			{name: "rss (Ruby)", deb: "ruby", script: "ruby_rss.rb"},
 			{name: "XML::Feed", deb: "libxml-feed-perl", script: "xml_feed.pl"},
 			{name: "XML::Atom", deb: "libxml-atom-perl", script: "xml_atom.pl"},

@@ -56,25 +56,37 @@ var families = []family{
 		fields:  []string{"id", "updated", "sha256"},
 		tools: []tool{
 			{name: "sitemap.js", npm: "sitemap@9.0.1", script: "write-sitemap.mjs"},
-			{name: "Django", deb: "python3-django", script: "write_django.py"},
+			{name: "Django", deb: "python3-django", script: "write_django.py", differs: map[string]string{
+				"updated": "its template writes dates without times.",
+			}},
 		},
 	},
 	{
 		name: "Feeds",
 		formats: []format{
-			{"Atom", "feed.atom", openFeed, false}, {"RSS 2.0", "feed.rss", openFeed, true}, {"RSS 1.0", "feed.rdf", openFeed, true}, {"JSON Feed", "feed.json", openFeed, false},
+			{"Atom", "feed.atom", openFeed, false},
+			{"RSS 2.0", "feed.rss", openFeed, true},
+			{"RSS 1.0", "feed.rdf", openFeed, true},
+			{"JSON Feed", "feed.json", openFeed, false},
 		},
 		fields: fields,
 		tools: []tool{
-			{name: "feed", npm: "feed@6.0.0", script: "write-feed.mjs"},
+			{name: "feed", npm: "feed@6.0.0", script: "write-feed.mjs", differs: map[string]string{
+				"sha256": "in JSON Feed the description is written as the content.",
+				"title":  "in Atom it is written as HTML, without escapes: what looks like a tag is lost.",
+			}},
 			{name: "rss", npm: "rss@1.2.2", script: "write-rss.mjs"},
-			{name: "feedsmith", npm: "feedsmith@3.0.1", script: "write-feedsmith.mjs"},
+			{name: "feedsmith", npm: "feedsmith@3.0.1", script: "write-feedsmith.mjs", differs: map[string]string{
+				"finding": "in Atom, an id with an ampersand has white space around it. It is read without.",
+			}},
 			{name: "feedgenerator", deb: "python3-feedgenerator", script: "write_feedgenerator.py"},
 			{name: "Django", deb: "python3-django", script: "write_django.py"},
 			{name: "rss (Ruby)", deb: "ruby", script: "write_rss.rb"},
 			{name: "XML::Atom", deb: "libxml-atom-perl", script: "write_xml_atom.pl"},
 			{name: "XML::RSS", deb: "libxml-rss-perl", script: "write_xml_rss.pl"},
-			{name: "XML::FeedPP", deb: "libxml-feedpp-perl", script: "write_xml_feedpp.pl"},
+			{name: "XML::FeedPP", deb: "libxml-feedpp-perl", script: "write_xml_feedpp.pl", differs: map[string]string{
+				"sha256": "in Atom the description is written as the content.",
+			}},
 		},
 	},
 	{
@@ -137,7 +149,8 @@ func written(t *testing.T, packed bool) (dir, base string, want []row) {
 		name, text := fmt.Sprintf("docs/r&d-é-%d.txt", n), fmt.Sprintf("Text %d\n", n)
 		r := row{
 			"id": base + fmt.Sprintf("docs/r&d-%%C3%%A9-%d.txt", n), "title": fmt.Sprintf("Title %d <b> & “Grüße” 𝄞", n),
-			"summary": fmt.Sprintf("%d < 7 & ü", n), "updated": fmt.Sprintf("2025-03-%02dT10:20:30Z", n+1), "published": "2024-12-31T23:59:59Z",
+			"summary": fmt.Sprintf("%d < 7 & ü", n),
+			"updated": fmt.Sprintf("2025-03-%02dT10:20:30Z", n+1), "published": "2024-12-31T23:59:59Z",
 			"author": "Zoë", "enclosure": base + fmt.Sprintf("media/%d.mp3?a=1&b=2", n), "text": text,
 			"sha256": fmt.Sprintf("%x", websync.SHA256([]byte(text)).Sum),
 		}
@@ -147,12 +160,14 @@ func written(t *testing.T, packed bool) (dir, base string, want []row) {
 		manifest += fmt.Sprintf(`<url><loc>%s</loc><lastmod>%s</lastmod><rs:md path="/%s" hash="sha-256:%s"/></url>`,
 			strings.ReplaceAll(r["id"], "&", "&amp;"), r["updated"], strings.ReplaceAll(name, "&", "&amp;"), r["sha256"])
 	}
-	files := map[string]string{"docs.json": ""}
+	files := map[string]string{}
 	if packed {
 		files = map[string]string{
 			"package/manifest.xml": manifest + "</urlset>",
-			"capabilitylist.xml":   urlset + `<rs:md capability="capabilitylist"/><url><loc>` + base + `resourcedump.xml</loc><rs:md capability="resourcedump"/></url></urlset>`,
-			"resourcedump.xml":     urlset + `<rs:md capability="resourcedump" at="2025-04-01T00:00:00Z"/><url><loc>` + base + `package.zip</loc><rs:md type="application/zip"/></url></urlset>`,
+			"capabilitylist.xml": urlset + `<rs:md capability="capabilitylist"/>` +
+				`<url><loc>` + base + `resourcedump.xml</loc><rs:md capability="resourcedump"/></url></urlset>`,
+			"resourcedump.xml": urlset + `<rs:md capability="resourcedump" at="2025-04-01T00:00:00Z"/>` +
+				`<url><loc>` + base + `package.zip</loc><rs:md type="application/zip"/></url></urlset>`,
 		}
 	}
 	site, err := json.Marshal(map[string]any{"base": base, "items": want})

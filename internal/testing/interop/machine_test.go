@@ -72,7 +72,8 @@ func installed() error {
 exec 2>&1
 if ! dpkg -s %[1]s >/dev/null 2>&1; then
 	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends -o Dpkg::Options::=--force-unsafe-io %[1]s >apt.log || { cat apt.log; exit 1; }
+	export DEBIAN_FRONTEND=noninteractive
+	apt-get install -y -qq --no-install-recommends -o Dpkg::Options::=--force-unsafe-io %[1]s >apt.log || { cat apt.log; exit 1; }
 fi
 [ "$(cat npm.list)" = "%[2]s" ] || npm install --no-audit --no-fund --ignore-scripts --silent %[2]s
 echo "%[2]s" >npm.list`, strings.Join(debs, " "), strings.Join(slices.Compact(npms), " "))
@@ -90,7 +91,7 @@ var interpreters = map[string][]string{
 
 // run runs a tool with arguments, and returns what it prints.
 func (c *tool) run(t *testing.T, args ...string) []byte {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	script := strings.Fields(c.script)
 	interpreter := interpreters[filepath.Ext(script[0])]

@@ -53,7 +53,8 @@ func (p *page) set(table string, c tool, column, cell string) {
 }
 
 func (p *page) table(t *testing.T, name string, columns []string, tools []tool) {
-	fmt.Fprintf(p, "\n### %s\n\n| | version | %s |\n|---|---%s|\n", name, strings.Join(columns, " | "), strings.Repeat("|---", len(columns)))
+	line := strings.Repeat("|---", len(columns))
+	fmt.Fprintf(p, "\n### %s\n\n| | version | %s |\n|---|---%s|\n", name, strings.Join(columns, " | "), line)
 	var notes []string
 	for _, c := range tools {
 		fmt.Fprintf(p, "| %s | %s |", c.name, c.version(t))

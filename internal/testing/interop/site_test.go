@@ -42,8 +42,8 @@ const ownKey = "own"
 
 var author = websync.Person{Name: "Åsa & Søn"}
 
-// newSite serves 30 resources, of which one has been deleted, and one deleted and
-// published again.
+// newSite serves 29 resources, of which one was deleted and published again. Another one
+// was deleted.
 func newSite(t *testing.T) *site {
 	handler := &publish.Handler{}
 	t.Cleanup(func() { handler.Close() })
@@ -85,7 +85,9 @@ func (s *site) event(t *testing.T, n int) harvest.Event {
 	case n < 6:
 		path, mediaType = fmt.Sprintf("eli/act/%d", n), "text/html"
 		text = fmt.Sprintf(actPage, s.Base+path, n)
-	case n%4 == 1:
+	case n%8 == 5:
+		path = fmt.Sprintf("docs/r&d+(x)-%d.txt", n)
+	case n%8 == 1:
 		path = fmt.Sprintf("docs/r&d+ü-%d.txt", n)
 	case n%4 == 2:
 		path = fmt.Sprintf("docs/%%C3%%A9tude-%d.txt", n)
@@ -96,7 +98,8 @@ func (s *site) event(t *testing.T, n int) harvest.Event {
 	}
 	r := websync.Resource{
 		ID: s.Base + path, Title: fmt.Sprintf("Title %d <b> & “Grüße” 𝄞", n), Summary: fmt.Sprintf("%d < 7 & ü", n), Lang: "en",
-		Modified: testkit.Date(t, modified), Published: testkit.Date(t, "2024-12-31T23:59:59Z"), Authors: []websync.Person{{Name: "Zoë"}},
+		Modified: testkit.Date(t, modified), Published: testkit.Date(t, "2024-12-31T23:59:59Z"),
+		Authors: []websync.Person{{Name: "Zoë"}},
 		Content: websync.Link{Href: s.Base + path, Type: mediaType, Digests: websync.Digests{websync.SHA256([]byte(text))}},
 	}
 	if n%2 == 0 {
@@ -148,7 +151,8 @@ func acts(want func(*testing.T, *site) []row) func(*testing.T, *site) []row {
 func entries(t *testing.T, s *site) []row {
 	return s.items(t, func(item websync.Item, url string) row {
 		r := row{
-			"id": item.Resource.ID, "link": url, "title": item.Resource.Title, "summary": item.Resource.Summary, "lang": "en", "author": "Zoë",
+			"id": item.Resource.ID, "link": url, "title": item.Resource.Title, "summary": item.Resource.Summary, "lang": "en",
+			"author":  "Zoë",
 			"updated": item.Time.Format(time.RFC3339Nano), "published": item.Resource.Published.String(),
 		}
 		for _, l := range item.Resource.Links {

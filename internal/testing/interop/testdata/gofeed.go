@@ -16,7 +16,8 @@ func main() {
 	}
 	out := json.NewEncoder(os.Stdout)
 	for _, e := range feed.Items {
-		row := map[string]any{"id": e.GUID, "link": e.Link, "title": e.Title, "summary": e.Description, "updated": e.UpdatedParsed, "published": e.PublishedParsed}
+		row := map[string]any{"id": e.GUID, "link": e.Link, "title": e.Title, "summary": e.Description}
+		row["updated"], row["published"] = e.UpdatedParsed, e.PublishedParsed
 		if len(e.Authors) > 0 {
 			row["author"] = e.Authors[0].Name
 		}

@@ -1,12 +1,16 @@
-# What raptor's parser of feeds makes of one, as triples.
+# What raptor's parser of feeds makes of one, as triples. Links have no order there.
 import json, subprocess, sys
 import rdflib
-from rdflib.namespace import RDF
+from rdflib.namespace import DC, RDF
 
-rss, atom, enc = (rdflib.Namespace(n) for n in (
-    "http://purl.org/rss/1.0/", "http://www.w3.org/2005/Atom", "http://purl.oclc.org/net/rss_2.0/enc#"))
-text = subprocess.run(["rapper", "-q", "-i", "rss-tag-soup", "-o", "ntriples", sys.argv[1]], capture_output=True, check=True).stdout
+rss, atom = "http://purl.org/rss/1.0/", "http://www.w3.org/2005/Atom"
+command = ["rapper", "-q", "-i", "rss-tag-soup", "-o", "ntriples", sys.argv[1]]
+text = subprocess.run(command, capture_output=True, check=True).stdout
 g = rdflib.Graph().parse(data=text, format="nt")
-print("\n".join(sorted(set(str(p) for p in g.predicates()))), file=sys.stderr)
-for e in g.subjects(RDF.type, rss.item):
-    print(json.dumps({"id": str(e), "link": g.value(e, rss.link), "title": g.value(e, rss.title)}))
+for e in g.subjects(RDF.type, rdflib.URIRef(rss + "item")):
+    value = lambda s, p: g.value(s, rdflib.URIRef(p))
+    links = {str(value(l, atom + "rel")): value(l, atom + "href") for l in g.objects(e, rdflib.URIRef(atom + "link"))}
+    print(json.dumps({
+        "id": str(e), "title": value(e, rss + "title"), "summary": value(e, rss + "description"),
+        "updated": value(e, str(DC.date)), "published": value(e, atom + "published"), "enclosure": links.get("enclosure"),
+    }))

@@ -12,7 +12,8 @@ const index = new SitemapAndIndexStream({
 });
 const whole = [streamToPromise(one), streamToPromise(index)];
 for (const stream of [one, index]) {
-  for (const i of items) stream.write({ url: i.id, lastmod: i.updated, changefreq: 'weekly', priority: 0.5, img: [{ url: i.enclosure }] });
+  for (const i of items)
+    stream.write({ url: i.id, lastmod: i.updated, changefreq: 'weekly', priority: 0.5, img: [{ url: i.enclosure }] });
   stream.end();
 }
 write('sitemap.xml', await whole[0]);

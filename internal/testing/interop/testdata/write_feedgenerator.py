@@ -7,6 +7,7 @@ for name, kind in {"feed.atom": Atom1Feed, "feed.rss": Rss201rev2Feed}.items():
     for i in site["items"]:
         feed.add_item(
             title=i["title"], link=i["id"], unique_id=i["id"], description=i["summary"], author_name=i["author"],
-            pubdate=time(i["published"]), updateddate=time(i["updated"]), enclosure=Enclosure(i["enclosure"], "1000", "audio/mpeg"))
+            pubdate=time(i["published"]), updateddate=time(i["updated"]),
+            enclosure=Enclosure(i["enclosure"], "1000", "audio/mpeg"))
     with open(f"{sys.argv[2]}/{name}", "w") as out:
         feed.write(out, "utf-8")

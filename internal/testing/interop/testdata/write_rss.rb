@@ -5,7 +5,8 @@ site = JSON.parse(File.read(ARGV[0]))
 { 'feed.atom' => 'atom', 'feed.rss' => '2.0', 'feed.rdf' => '1.0' }.each do |name, version|
   feed = RSS::Maker.make(version) do |m|
     m.channel.about = m.channel.id = m.channel.link = site['base']
-    m.channel.title, m.channel.description, m.channel.author, m.channel.updated = 'Käse & Brot', 'All', 'Zoë', '2025-04-01T00:00:00Z'
+    m.channel.title, m.channel.description, m.channel.author = 'Käse & Brot', 'All', 'Zoë'
+    m.channel.updated = '2025-04-01T00:00:00Z'
     site['items'].each do |i|
       m.items.new_item do |e|
         e.id = e.link = i['id']

@@ -10,7 +10,7 @@ for my $version ('2.0', '1.0') {
     $rss->channel(title => 'Käse & Brot', link => $site->{base}, description => 'All', language => 'en');
     for my $i (@{ $site->{items} }) {
         my %dated = $version eq '1.0' ? (dc => { date => $i->{published}, creator => $i->{author} }) : (
-            guid => $i->{id}, pubDate => 'Tue, 31 Dec 2024 23:59:59 GMT', dc => { creator => $i->{author} },
+            guid => $i->{id}, pubDate => 'Tue, 31 Dec 2024 23:59:59 GMT', author => $i->{author},
             enclosure => { url => $i->{enclosure}, type => 'audio/mpeg', length => 1000 });
         $rss->add_item(title => $i->{title}, link => $i->{id}, description => $i->{summary}, %dated);
     }
