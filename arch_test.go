@@ -34,6 +34,7 @@ var mayImport = map[string][]string{
 	"internal/testing/chaos":     {},
 	"internal/testing/histories": {},
 	"internal/testing/docs":      {},
+	"internal/testing/interop":   {},
 	"internal/syntax":            {},
 	"internal/spool":             {},
 	"internal/filelock":          {},
