@@ -29,8 +29,8 @@ import (
 // The name of a package has a part of its SHA-256, so a URL always has the same bytes.
 // The Capability List names a dump if it has a package.
 //
-// A file in a package has the lastmod of its resource as its time: in UTC, from 1980 to
-// 2107, in steps of two seconds, as ZIP files have it. Its lengths and its checksum stand
+// A file in a package has the lastmod of its resource as its time: in UTC, from 1980 on,
+// in steps of two seconds, as ZIP files have it. Its lengths and its checksum stand
 // before its bytes, unless it is 4 GiB or longer, so a package can be unpacked while it
 // arrives. The same state gives the same bytes.
 //

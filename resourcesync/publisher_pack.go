@@ -703,8 +703,11 @@ func (z *zipper) add(name string, modified time.Time, f *flate.Writer, r io.Read
 	if max(packed, length) >= zipMax {
 		h.Flags, h.ReaderVersion = lengthsAfter, zip64Version
 	}
+	if modified.Before(zipEpoch) {
+		modified = zipEpoch
+	}
 	//lint:ignore SA1019 CreateRaw does not use FileHeader.Modified
-	h.SetModTime(zipTime(modified))
+	h.SetModTime(modified)
 	w, err := z.CreateRaw(h)
 	if err == nil {
 		_, err = io.Copy(w, z.spool.Section(spool.Span{Size: packed}))
@@ -712,19 +715,8 @@ func (z *zipper) add(name string, modified time.Time, f *flate.Writer, r io.Read
 	return err
 }
 
-// zipTime returns the time that a ZIP file states for t, in UTC: the nearest one if t is
-// before 1980 or after 2107, as is the zero Time.
-func zipTime(t time.Time) time.Time {
-	first := time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
-	last := time.Date(2107, 12, 31, 23, 59, 58, 0, time.UTC)
-	switch {
-	case t.Before(first):
-		return first
-	case t.After(last):
-		return last
-	}
-	return t
-}
+// zipEpoch is the first time that a ZIP file can state.
+var zipEpoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // packBitstream adds a bitstream to a package, and verifies it: the manifest states its
 // length and digest already.
