@@ -8,16 +8,17 @@ import (
 	"sync"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A Handler serves the documents of Publishers over HTTP. Set its fields before the first
 // request and leave them alone afterwards. It is safe for concurrent use.
 //
-// A Handler uses the path of a request as it was sent, with its escapes. Paths begin at
-// the root of the host, as in the documents' links. So a Handler can have any pattern of
-// a
-// [http.ServeMux], but not be behind [http.StripPrefix]. If its pattern is not "/", route
-// "/robots.txt" and "/.well-known/" to it as well. It ignores queries.
+// A Handler uses the path of a request as it was sent, with its escapes. If there is no
+// such document, it looks for one without the escapes of marks such as "=" and "+". Paths
+// begin at the root of the host, as in the documents' links. So a Handler can have any
+// pattern of a [http.ServeMux], but not be behind [http.StripPrefix]. If its pattern is
+// not "/", route "/robots.txt" and "/.well-known/" to it as well. It ignores queries.
 type Handler struct {
 	// Publishers are asked as by [Join].
 	Publishers []websync.Publisher
@@ -132,6 +133,11 @@ const conflictAttempts = 4
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, last bool) error {
 	path := r.URL.EscapedPath()
 	doc, err := h.site.Document(r.Context(), path)
+	// QUIRK: Wget2 1.99 escapes the marks of a path, as in a%2Bb
+	if plain := syntax.Unescape(path, syntax.Marks); plain != path && errors.Is(err, websync.ErrNotFound) {
+		path = plain
+		doc, err = h.site.Document(r.Context(), path)
+	}
 	if err != nil {
 		return err
 	}

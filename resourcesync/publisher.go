@@ -43,7 +43,8 @@ import (
 // The times at, from, until and datetime are those of commits, which order the log: at is
 // that of the last commit before the Resource List was requested, datetime that of the
 // change. Lastmod is the time that a resource of an own source states, unless that is
-// later than its commit, and otherwise that of its commit. The first Change List begins
+// later than its commit, and otherwise that of its commit. Of a resource that is deleted,
+// a Change List has no change before the deletion. The first Change List begins
 // after the Baseline of [websync.Head]: what there was before is in the Resource List
 // and was no change. Without a Baseline it begins with 1970; so does the Resource List of
 // an empty log. A reader of that follows the changes from the first on.

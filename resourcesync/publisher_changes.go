@@ -85,11 +85,28 @@ func (d *publishedChanges) writeChanges(ctx context.Context, w io.Writer, silent
 		return err
 	}
 	l := d.publisher.newLister(w, d.head(from), d.url, &d.Segment, silent)
+	if l.gone, err = d.deleted(ctx); err != nil {
+		return err
+	}
 	l.perEntry = (sitemap.MaxBytes - roomOfHead) / (2 * defaultSize)
 	if err := l.addAll(ctx, d.Entries(ctx, l.refuse)); err != nil {
 		return err
 	}
 	return l.close(ctx)
+}
+
+// deleted returns, by Born, the number of the last deletion in the range of the list.
+func (d *publishedChanges) deleted(ctx context.Context) (map[websync.Seq]websync.Seq, error) {
+	gone := make(map[websync.Seq]websync.Seq)
+	for item, err := range d.Entries(ctx, func(*websync.Item, error) {}) {
+		if err != nil {
+			return nil, err
+		}
+		if item.Kind == websync.Deleted {
+			gone[item.Born] = item.Seq
+		}
+	}
+	return gone, nil
 }
 
 // writeIndex writes a Change List Index: the closed lists, the oldest first, and then the

@@ -88,7 +88,6 @@ func TestPublisherDocuments(t *testing.T) {
 			`<url><loc>/a</loc><lastmod>2026-01-01T12:00:02Z</lastmod></url>` + "\n",
 		"/changelist.xml": `<rs:md capability="changelist" from="1970-01-01T00:00:00Z"/>` + "\n" + up + hub +
 			`<url><loc>/a</loc><lastmod>2026-01-01T12:00:00Z</lastmod><rs:md change="updated" datetime="2026-01-01T12:00:00Z"/></url>` + "\n" +
-			`<url><loc>/b</loc><lastmod>2026-01-01T12:00:01Z</lastmod><rs:md change="updated" datetime="2026-01-01T12:00:01Z"/></url>` + "\n" +
 			`<url><loc>/a</loc><lastmod>2026-01-01T12:00:02Z</lastmod><rs:md change="updated" datetime="2026-01-01T12:00:02Z"/></url>` + "\n" +
 			`<url><loc>/b</loc><rs:md change="deleted" datetime="2026-01-01T12:00:03Z"/></url>` + "\n",
 	} {

@@ -25,8 +25,9 @@ type lister struct {
 
 	// log is the part of the log that a list of changes has; nil for a Resource List.
 	log     *publishing.Segment
-	holders holders                // nil if not known yet
-	silent  func(websync.Seq) bool // reports whether an item needs no report
+	holders holders                     // nil if not known yet
+	gone    map[websync.Seq]websync.Seq // by Born: the entry of the log that deletes the resource
+	silent  func(websync.Seq) bool      // reports whether an item needs no report
 
 	// perEntry limits the bytes of the entries on average, so that a list never becomes
 	// too long. If zero, there is no limit.
@@ -142,7 +143,10 @@ func (l *lister) add(ctx context.Context, item, prior *websync.Item) error {
 			return err
 		}
 	}
-	if url == "" {
+	// QUIRK: the reference client, resync 2.0.1, reads the last entry that it has seen again,
+	// and ignores a resource that is created and deleted from there on, which it then keeps.
+	// Nobody needs what is deleted later in the same list.
+	if url == "" || item.Seq < l.gone[item.Born] {
 		return nil
 	}
 	return l.write(item, &l.entry)

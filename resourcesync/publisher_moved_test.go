@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,16 +86,17 @@ func (c unknowing) Changes(ctx context.Context, r websync.Range) iter.Seq2[websy
 func TestPublisherMoved(t *testing.T) {
 	content := func(id string) string { return "r/urn=3Ax=3A" + id + "~content" }
 	for name, test := range map[string]struct {
-		source  string
-		log     []string
-		item    func(item *websync.Item, e *resourcesync.Entry) error
-		unknown bool
-		want    []string
+		source    string
+		log       []string
+		item      func(item *websync.Item, e *resourcesync.Entry) error
+		unknown   bool
+		deletions bool // only they are compared
+		want      []string
 	}{
 		"another URL":       {log: []string{"1 a", "1 b", "1 b"}, want: []string{"1 updated a", "2 deleted a", "2 created b", "3 updated b"}},
 		"a URL comes again": {log: []string{"1 a", "1 b", "1 a"}, want: []string{"1 updated a", "2 deleted a", "2 created b", "3 deleted b", "3 created a"}},
 		"deleted and created again": {log: []string{"1 a", "-1", "1 b", "-1", "-1"},
-			want: []string{"1 updated a", "2 deleted a", "3 created b", "4 deleted b"}},
+			deletions: true, want: []string{"2 deleted a", "4 deleted b"}}, // which hide what comes before them in their list
 		"an exchange": {log: []string{"1 a", "2 b", "1 b", "2 a"},
 			want: []string{"1 updated a", "2 updated b", "3 deleted a", "3 created b", "4 created a"}},
 		"a cycle": {log: []string{"1 a", "2 b", "3 c", "1 b", "2 c", "3 a"},
@@ -144,7 +146,8 @@ func TestPublisherMoved(t *testing.T) {
 				if test.unknown {
 					p.Catalog = unknowing{log}
 				}
-				assert.Equal(t, test.want, moves(t, p), "ListSize %d", size)
+				got := slices.DeleteFunc(moves(t, p), func(line string) bool { return test.deletions && !strings.Contains(line, "deleted") })
+				assert.Equal(t, test.want, got, "ListSize %d", size)
 				checkDocuments(t, p)
 			}
 		})

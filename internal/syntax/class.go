@@ -40,7 +40,9 @@ const (
 	// never needs an escape (RFC 3986 §2.3)
 	Unreserved = Alnum | classMark
 	// of a path's segment (RFC 3986 §3.3, pchar)
-	Segment = Unreserved | classSubDelim | classColon | classAt
+	Segment = Unreserved | Marks
+	// Marks are the characters of a segment that some programs escape.
+	Marks = classSubDelim | classColon | classAt
 	// of a URI, the percent sign included
 	URI = pathChars | classQuestion | classOther
 
@@ -179,9 +181,9 @@ func unhex(c byte) byte {
 	return c | 0x20 - 'a' + 10
 }
 
-// normalEscapes returns s with normal escapes: unreserved characters are not escaped, and
-// escapes have capitals (RFC 3986 §6.2.2).
-func normalEscapes(s string) string {
+// Unescape returns s without escapes of the characters of a class. Other escapes have
+// capitals. With Unreserved it is equivalent to s (RFC 3986 §6.2.2).
+func Unescape(s string, plain Class) string {
 	if strings.IndexByte(s, '%') < 0 {
 		return s
 	}
@@ -192,7 +194,7 @@ func normalEscapes(s string) string {
 		case !ok:
 			b = append(b, s[i])
 			continue
-		case Unreserved.Has(c):
+		case plain.Has(c):
 			b = append(b, c)
 		default:
 			b = AppendEscape(b, c)

@@ -249,7 +249,7 @@ func Canonical(url string) string {
 	if i := strings.IndexByte(rest, '?'); i >= 0 {
 		query = rest[i:]
 	}
-	return string(o) + normalEscapes(PathOf(rest, 0)) + normalEscapes(query)
+	return string(o) + Unescape(PathOf(rest, 0), Unreserved) + Unescape(query, Unreserved)
 }
 
 // PathOf returns the path of a URL whose authority ends at the given byte, without dot
