@@ -134,7 +134,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, last bool) error
 	path := r.URL.EscapedPath()
 	doc, err := h.site.Document(r.Context(), path)
 	// QUIRK: Wget2 1.99 escapes the marks of a path, as in a%2Bb
-	if plain := syntax.Unescape(path, syntax.Marks); plain != path && errors.Is(err, websync.ErrNotFound) {
+	if plain := syntax.Unescape(path, syntax.Marks); len(plain) < len(path) && errors.Is(err, websync.ErrNotFound) {
 		path = plain
 		doc, err = h.site.Document(r.Context(), path)
 	}

@@ -86,17 +86,16 @@ func (c unknowing) Changes(ctx context.Context, r websync.Range) iter.Seq2[websy
 func TestPublisherMoved(t *testing.T) {
 	content := func(id string) string { return "r/urn=3Ax=3A" + id + "~content" }
 	for name, test := range map[string]struct {
-		source    string
-		log       []string
-		item      func(item *websync.Item, e *resourcesync.Entry) error
-		unknown   bool
-		deletions bool // only they are compared
-		want      []string
+		source  string
+		log     []string
+		item    func(item *websync.Item, e *resourcesync.Entry) error
+		unknown bool
+		want    []string
 	}{
 		"another URL":       {log: []string{"1 a", "1 b", "1 b"}, want: []string{"1 updated a", "2 deleted a", "2 created b", "3 updated b"}},
 		"a URL comes again": {log: []string{"1 a", "1 b", "1 a"}, want: []string{"1 updated a", "2 deleted a", "2 created b", "3 deleted b", "3 created a"}},
 		"deleted and created again": {log: []string{"1 a", "-1", "1 b", "-1", "-1"},
-			deletions: true, want: []string{"2 deleted a", "4 deleted b"}}, // which hide what comes before them in their list
+			want: []string{"1 updated a", "2 deleted a", "3 created b", "4 deleted b"}},
 		"an exchange": {log: []string{"1 a", "2 b", "1 b", "2 a"},
 			want: []string{"1 updated a", "2 updated b", "3 deleted a", "3 created b", "4 created a"}},
 		"a cycle": {log: []string{"1 a", "2 b", "3 c", "1 b", "2 c", "3 a"},
@@ -146,8 +145,11 @@ func TestPublisherMoved(t *testing.T) {
 				if test.unknown {
 					p.Catalog = unknowing{log}
 				}
-				got := slices.DeleteFunc(moves(t, p), func(line string) bool { return test.deletions && !strings.Contains(line, "deleted") })
-				assert.Equal(t, test.want, got, "ListSize %d", size)
+				want, got := slices.Clone(test.want), moves(t, p)
+				if size != 1 { // a deletion hides what comes before it in its list
+					want = slices.DeleteFunc(want, func(line string) bool { return !strings.Contains(line, "deleted") && !slices.Contains(got, line) })
+				}
+				assert.Equal(t, want, got, "ListSize %d", size)
 				checkDocuments(t, p)
 			}
 		})
