@@ -62,9 +62,11 @@ func TestObtainedTooEarly(t *testing.T) {
 					w.page("a", "changed")
 				}
 				r, asked := w.at(test.before, list)
-				require.Empty(t, asked, "the page may still change")
-				require.EqualValues(t, 1, r.Unchanged)
-				r, asked = w.at(test.after, list)
+				if date(t, test.stated).Precision() < websync.PrecisionSecond {
+					require.Empty(t, asked, "the page may still change")
+					require.EqualValues(t, 1, r.Unchanged)
+					r, asked = w.at(test.after, list)
+				}
 				require.Len(t, asked, 1)
 				if changes {
 					require.EqualValues(t, 1, r.Updated)
@@ -73,8 +75,9 @@ func TestObtainedTooEarly(t *testing.T) {
 					require.Equal(t, 1, w.site.bodies, "one body: the list; the page was not modified")
 					require.Len(t, w.log(), 1)
 				}
+				w.at(test.after, list)
 				_, asked = w.at(test.after, list)
-				require.Empty(t, asked, "the engine asks only once")
+				require.Empty(t, asked, "the engine asks only once, or as long as the second is within the last minute")
 			})
 		}
 	}

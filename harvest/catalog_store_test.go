@@ -285,7 +285,7 @@ func TestOlder(t *testing.T) {
 			if k[0] == byte(kind) {
 				db.Update(ctx, func(tx harvest.Tx) error {
 					v, _ := tx.Get([]byte(k))
-					return tx.Set([]byte(k), append([]byte{v[0] - 1}, v[1:]...))
+					return tx.Set([]byte(k), append([]byte{v[0] - 2}, v[1:]...))
 				})
 			}
 		}

@@ -12,8 +12,11 @@ import (
 // Version 4 adds the Prior of records and entries. In version 5 the order of first
 // appearances refers to the log. In version 6 records refer to the log, too, and the
 // order of first appearances is in blocks. In version 7 these have recordPrints, and the
-// numbers of two generations. Version 8 adds the baseline.
-const layoutVersion = 8
+// numbers of two generations. Version 8 adds the baseline; version 7 is read, too.
+const (
+	layoutVersion = 8
+	oldestLayout  = 7
+)
 
 // Times in values and in the structs below are microseconds since 1970.
 
@@ -40,25 +43,28 @@ func (h *head) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(h.last))
 	b = binary.AppendVarint(b, h.firstTime)
 	b = binary.AppendVarint(b, h.lastTime)
-	b = binary.AppendUvarint(b, uint64(h.baseline))
-	b = appendBool(b, h.begun)
 	b = binary.AppendVarint(b, h.clock)
 	b = binary.AppendUvarint(b, uint64(h.born))
 	b = binary.AppendUvarint(b, uint64(h.sources))
 	b = binary.AppendUvarint(b, h.tasks)
 	b = binary.AppendUvarint(b, h.bodies)
 	b = appendBool(b, h.rewriting)
-	return append(b, h.key[:]...)
+	b = append(b, h.key[:]...)
+	b = binary.AppendUvarint(b, uint64(h.baseline))
+	return appendBool(b, h.begun)
 }
 
 func (h *head) parse(b []byte) error {
 	p := parse(b)
-	p.version()
+	version := p.version()
 	*h = head{
 		generation: p.uint(), last: websync.Seq(p.uint()), firstTime: p.int(), lastTime: p.int(),
-		baseline: websync.Seq(p.uint()), begun: p.bool(), clock: p.int(),
-		born: websync.Seq(p.uint()), sources: uint32(p.uint()), tasks: p.uint(), bodies: p.uint(), rewriting: p.bool(),
-		key: printKey(p.take(len(printKey{}))),
+		clock: p.int(),
+		born:  websync.Seq(p.uint()), sources: uint32(p.uint()), tasks: p.uint(), bodies: p.uint(), rewriting: p.bool(),
+		key: printKey(p.take(len(printKey{}))), begun: true,
+	}
+	if version > oldestLayout {
+		h.baseline, h.begun = websync.Seq(p.uint()), p.bool()
 	}
 	return p.end()
 }
@@ -220,17 +226,19 @@ func (p *parser) rest() []byte {
 	return b
 }
 
-func (p *parser) version() {
-	switch v := p.take(1)[0]; {
+func (p *parser) version() byte {
+	v := p.take(1)[0]
+	switch {
 	case v > layoutVersion:
 		p.fail(fmt.Errorf("%w: the Store has layout %d, this version reads layout %d", ErrNewer, v, layoutVersion))
 	case v == 0:
 		p.fail(ErrCorrupt)
-	case v < layoutVersion:
+	case v < oldestLayout:
 		const message = "harvest: the Store has layout %d of an older version, this one reads layout %d: " +
 			"harvest again into an empty Store"
 		p.fail(fmt.Errorf(message, v, layoutVersion))
 	}
+	return v
 }
 
 func (p *parser) uint() uint64 {

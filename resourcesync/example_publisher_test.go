@@ -25,7 +25,7 @@ func ExamplePublisher() {
 	}
 	log.Append(
 		websync.Item{Source: "pages", Time: at, Kind: websync.Created, Resource: page("news")},
-		websync.Item{Source: "pages", Time: at.Add(time.Hour), Kind: websync.Deleted, Resource: page("news")},
+		websync.Item{Source: "pages", Time: at.Add(time.Hour), Kind: websync.Updated, Resource: page("news")},
 	)
 	p := &resourcesync.Publisher{Place: websync.Place{Catalog: log, Base: "https://www.example.com/"}}
 	p.Locator = websync.PathLocator{Base: p.Base, Own: []string{"pages"}, Reserved: p.Reserved}
@@ -54,7 +54,7 @@ func ExamplePublisher() {
 	// <rs:md capability="changelist" from="1970-01-01T00:00:00Z"/>
 	// <rs:ln rel="up" href="https://www.example.com/capabilitylist.xml"/>
 	// <url><loc>https://www.example.com/news</loc><lastmod>2026-01-02T09:00:00Z</lastmod><rs:md change="created" datetime="2026-01-02T09:00:00Z" type="text/html"/></url>
-	// <url><loc>https://www.example.com/news</loc><rs:md change="deleted" datetime="2026-01-02T10:00:00Z"/></url>
+	// <url><loc>https://www.example.com/news</loc><lastmod>2026-01-02T10:00:00Z</lastmod><rs:md change="updated" datetime="2026-01-02T10:00:00Z" type="text/html"/></url>
 	// </urlset>
 	// resourcesync https://www.example.com/capabilitylist.xml
 }

@@ -88,7 +88,7 @@ func TestPublisherReferenceClient(t *testing.T) {
 		assert.Contains(t, string(text), "text of ")
 	}
 	changes := read(offered["changelist"])
-	require.GreaterOrEqual(t, len(changes.URLs), 9)
+	require.GreaterOrEqual(t, len(changes.URLs), 8)
 	for _, e := range changes.URLs {
 		assert.NotEmpty(t, e.MD.Datetime, e.Loc)
 		assert.NotEmpty(t, e.MD.Change, e.Loc)

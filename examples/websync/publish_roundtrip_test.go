@@ -93,7 +93,7 @@ func folderContents(t *testing.T, store *harvest.Catalog, name func(*websync.Ite
 		data, err := io.ReadAll(r)
 		require.NoError(t, err)
 		require.NoError(t, r.Close())
-		all[name(&item)] = item.Resource.Modified.String() + " " + websync.SHA256(data).String()
+		all[name(&item)] = modified(item.Resource.Modified.Time()) + " " + websync.SHA256(data).String()
 	}
 	return all
 }
@@ -153,10 +153,9 @@ func TestRoundTrip(t *testing.T) {
 	require.ElementsMatch(t, want, slices.Collect(maps.Values(folderContents(t, second, id))))
 }
 
-// modified returns a file's time as lists show it.
+// modified returns a time as a sitemap has it: rounded up to a second.
 func modified(at time.Time) string {
-	at = at.UTC().Truncate(time.Microsecond)
-	return websync.NewDatetime(at).String()
+	return at.UTC().Add(time.Second - time.Nanosecond).Truncate(time.Second).Format(time.RFC3339)
 }
 
 // follow runs a Source of lists that have changed within the last second, and so have no

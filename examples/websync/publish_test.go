@@ -449,6 +449,9 @@ func TestDumps(t *testing.T) {
 		_, list := get(t, entry)
 		return strings.Contains(list, "/changedump.xml")
 	}, 20*time.Second, 10*time.Millisecond)
-	_, index := get(t, strings.Replace(entry, "capabilitylist", "changelist", 1))
-	assert.Equal(t, 2, strings.Count(index, "<sitemap>"), index)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "e.txt"), []byte("five"), 0o644))
+	assert.Eventually(t, func() bool {
+		_, index := get(t, strings.Replace(entry, "capabilitylist", "changelist-index", 1))
+		return strings.Count(index, "<sitemap>") == 2
+	}, 20*time.Second, 10*time.Millisecond)
 }

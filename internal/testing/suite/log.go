@@ -24,7 +24,7 @@ func (t *Tester) CheckLog(h websync.Head, log []websync.Item) {
 	if h.Generation == 0 {
 		t.Fatal("Head.Generation is 0, which means the newest")
 	}
-	want := websync.Head{Generation: h.Generation, Born: h.Born, Live: h.Live}
+	want := websync.Head{Generation: h.Generation, Baseline: min(h.Baseline, websync.Seq(len(log))), Born: h.Born, Live: h.Live}
 	if n := len(log); n > 0 {
 		want.First, want.FirstTime = 1, log[0].Time
 		want.Last, want.LastTime = websync.Seq(n), log[n-1].Time
