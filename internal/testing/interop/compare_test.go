@@ -76,8 +76,10 @@ func (c *comparison) lost(t *testing.T, document string, fields []string, want, 
 			}
 		}
 	}
-	if len(seen) < len(want) && wrong["id"] == "" {
-		wrong["id"] = fmt.Sprintf("%d of %d entries", len(seen), len(want))
+	for _, w := range want {
+		if name := keys(w)[0]; !seen[name] && wrong["id"] == "" {
+			wrong["id"] = fmt.Sprintf("%d of %d entries, not %s", len(seen), len(want), name)
+		}
 	}
 	var lost []string
 	for _, field := range fields {
