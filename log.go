@@ -51,7 +51,7 @@ func (l *Log) Append(entries ...Item) {
 
 // EndBaseline makes the entries so far the first state, which is no change: see
 // [Head].Baseline. A program calls it once, after it has appended what there was at its
-// beginning; later calls do nothing.
+// beginning. Later calls do nothing.
 func (l *Log) EndBaseline() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

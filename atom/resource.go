@@ -230,8 +230,9 @@ func withBase(element []byte, base string) []byte {
 //   - Without a title the title is the ID. Without a summary, where one is demanded, the
 //     summary is empty.
 //   - Content with an Href becomes atom:content, and a link that states its length, which
-//     is related if there is an alternate; unless its Rel makes it one of the links. Inline content is not in the entry, since
-//     r does not hold its bytes: to link to them, set r.Content to a link to their URL.
+//     is related if there is an alternate; unless its Rel makes it one of the links.
+//     Inline content is not in the entry, since r does not hold its bytes: to link to
+//     them, set r.Content to a link to their URL.
 //   - With neither content nor an alternate link, the ID is the alternate, or the content
 //     is empty if the ID is no URL.
 //   - Of two alternates with the same type and hreflang, the second is "related".

@@ -18,11 +18,11 @@ import (
 //     in an archived feed, a resource of which there is no representation: its readers
 //     must not take an earlier one for the present one. A complete feed leaves it out.
 //   - Each body that is kept is an alternate link with its media type, the content first;
-//     there is no atom:content. It takes the place of the link to where it came
-//     from. Alternate links to other places are "related" then, since
-//     nobody here knows whether they lead to the record. Atom allows one alternate link
-//     of a media type and language: more of them are "related", too. A type that is not
-//     known is application/octet-stream.
+//     there is no atom:content. It takes the place of the link to where it came from.
+//     Alternate links to other places are "related" then, since nobody here knows whether
+//     they lead to the record. Atom allows one alternate link of a media type and
+//     language: more of them are "related", too. A type that is not known is
+//     application/octet-stream.
 //   - Every document has a link current.
 func Profile() *atom.Profile {
 	return &atom.Profile{Name: "atompmh 1", Followed: []string{"alternate"}, Feed: writeFeed, Item: writeItem}

@@ -229,7 +229,8 @@ func (c *Chain) at(ctx context.Context, generation uint64, last websync.Seq) (Se
 	}
 	k, err := c.cut(ctx, generation, last)
 	t := time.UnixMicro(k.micro).UTC()
-	return Segment{Generation: generation, After: max(k.after, start), Last: last, Time: t, Closed: true, start: start, chain: c}, err
+	d := Segment{Generation: generation, After: max(k.after, start), Last: last, Time: t, Closed: true, start: start, chain: c}
+	return d, err
 }
 
 // cut is at without the Segment.

@@ -212,8 +212,8 @@ func LastMod(item *websync.Item) websync.Datetime {
 	return commit
 }
 
-// Items yields items of the Catalog, each checked, and as long as MaxDescription allows. An item is valid until the next one.
-// An error is the last that it yields.
+// Items yields items of the Catalog, each checked, and as long as MaxDescription allows.
+// An item is valid until the next one. An error is the last that it yields.
 type Items = iter.Seq2[*websync.Item, error]
 
 // A Refuse receives an item that must not be listed, and why.
