@@ -291,8 +291,8 @@ func (c *encoder) elements(elements []websync.Element, reserved ...string) {
 	}
 }
 
-// nesting refuses XML that has an entry or a tombstone in it: a Reader takes such an entry
-// for one of the feed.
+// nesting refuses XML that has an entry or a tombstone in it: a Reader takes such an
+// entry for one of the feed.
 func (c *encoder) nesting(name, xml string) {
 	if !strings.Contains(xml, "entry") {
 		return

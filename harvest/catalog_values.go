@@ -58,9 +58,8 @@ func (h *head) parse(b []byte) error {
 	p := parse(b)
 	version := p.version()
 	*h = head{
-		generation: p.uint(), last: websync.Seq(p.uint()), firstTime: p.int(), lastTime: p.int(),
-		clock: p.int(),
-		born:  websync.Seq(p.uint()), sources: uint32(p.uint()), tasks: p.uint(), bodies: p.uint(), rewriting: p.bool(),
+		generation: p.uint(), last: websync.Seq(p.uint()), firstTime: p.int(), lastTime: p.int(), clock: p.int(),
+		born: websync.Seq(p.uint()), sources: uint32(p.uint()), tasks: p.uint(), bodies: p.uint(), rewriting: p.bool(),
 		key: printKey(p.take(len(printKey{}))), begun: true,
 	}
 	if version > oldestLayout {

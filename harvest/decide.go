@@ -99,9 +99,9 @@ func (p *pipe) stateOf(s *slot) *statement {
 
 // asksAgain reports whether to ask for bytes that seem unchanged: for all of them with
 // Recheck, but once if there are two lists; for those of an event with Recheck; for those
-// that were obtained too early, if a log states their time again, if it is a second, which
-// may be rounded up, of the last minute, or once its period is over; and for those of the
-// sample. If there are two lists, the second one
+// that were obtained too early, if a log states their time again, if it is a second of
+// the last minute, which may be rounded up, or once its period is over; and for those of
+// the sample. If there are two lists, the second one
 // does not ask for what the first one has just got.
 func (p *pipe) asksAgain(s *slot) bool {
 	inLog := p.snap == nil
@@ -113,9 +113,12 @@ func (p *pipe) asksAgain(s *slot) bool {
 	case s.ev.identifies():
 		return false
 	}
+	if s.ev.Recheck || !s.rec.Early || inLog {
+		return s.ev.Recheck || s.rec.Early
+	}
 	at, now := s.rec.Stated.time(), p.clock()
 	recent := at.Precision() >= websync.PrecisionSecond && !at.Time().After(now.Add(time.Second))
-	return s.ev.Recheck || s.rec.Early && (inLog || recent || p.isOver(&s.rec.Stated, now))
+	return recent || p.isOver(&s.rec.Stated, now)
 }
 
 // touch returns the change to the record that gives it the event's time only.

@@ -23,12 +23,12 @@ import (
 // later.
 //
 // A body has the type and the coding it was received with and is not compressed further.
-// Its ETag is its digest. Last-Modified is the time of the commit. For the first state of
-// a resource it is the time that the resource states, if that has seconds and is not after
-// the commit: a later state may state no later time than the one before, so that
-// If-Modified-Since would find it unmodified (RFC 9110 §8.8.2.2). Document
-// returns [websync.ErrGone] for a body of a deleted record, and [websync.ErrNotFound] for
-// one that is not stored.
+// Its ETag is its digest. Last-Modified is the time of the commit. For the first state
+// of a resource it is the time that the resource states, if that has seconds and is not
+// after the commit: a later state may state no later time than the one before, so that
+// If-Modified-Since would find it unmodified (RFC 9110 §8.8.2.2). Document returns
+// [websync.ErrGone] for a body of a deleted record, and [websync.ErrNotFound] for one
+// that is not stored.
 func Bodies(catalog websync.Catalog, locator websync.Locator, sources ...string) websync.Publisher {
 	return &bodies{catalog, locator, sources}
 }

@@ -133,10 +133,11 @@ const conflictAttempts = 4
 func (h *Handler) serve(w http.ResponseWriter, r *http.Request, last bool) error {
 	path := r.URL.EscapedPath()
 	doc, err := h.site.Document(r.Context(), path)
-	// QUIRK: Wget2 1.99 escapes the marks of a path, as in a%2Bb
-	if plain := syntax.Unescape(path, syntax.Marks); len(plain) < len(path) && errors.Is(err, websync.ErrNotFound) {
-		path = plain
-		doc, err = h.site.Document(r.Context(), path)
+	if errors.Is(err, websync.ErrNotFound) { // QUIRK: Wget2 1.99 escapes the marks of a path, as in a%2Bb
+		if plain := syntax.Unescape(path, syntax.Marks); len(plain) < len(path) {
+			path = plain
+			doc, err = h.site.Document(r.Context(), path)
+		}
 	}
 	if err != nil {
 		return err

@@ -297,10 +297,11 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 	return nil, s.DocumentError(path, websync.ErrNotFound)
 }
 
-// Documents implements [websync.Publisher]: it yields the parts of the Resource List, the
-// closed Change Lists, the dumps, each after its packages, the root of the Resource List,
-// the open Change List, the index of the Change Lists, the Capability List, the Source Description and /robots.txt. If the generation of the log
-// changes meanwhile, it ends with [websync.ErrConflict].
+// Documents implements [websync.Publisher]: it yields the parts of the Resource List,
+// the closed Change Lists, the dumps, each after its packages, the root of the Resource
+// List, the open Change List, the index of the Change Lists, the Capability List, the
+// Source Description and /robots.txt. If the generation of the log changes meanwhile, it
+// ends with [websync.ErrConflict].
 func (p *Publisher) Documents(ctx context.Context) iter.Seq2[string, error] {
 	s := p.open()
 	rest := []string{s.Root}

@@ -143,9 +143,9 @@ func (l *lister) add(ctx context.Context, item, prior *websync.Item) error {
 			return err
 		}
 	}
-	// QUIRK: the reference client, resync 2.0.1, reads the last entry that it has seen again,
-	// and ignores a resource that is created and deleted from there on, which it then keeps.
-	// Nobody needs what is deleted later in the same list.
+	// QUIRK: the reference client, resync 2.0.1, reads the last entry that it has seen
+	// again, and ignores a resource that is created and deleted from there on: it keeps
+	// that. Nobody needs what is deleted later in the same list.
 	if url == "" || item.Seq < l.gone[item.Born] {
 		return nil
 	}

@@ -682,8 +682,8 @@ const (
 )
 
 // add adds a file, deflated by f. Readers of a stream, and some others, need the lengths
-// and the checksum before the bytes, so these are spooled. Above 4 GiB, where lengths have
-// 64 bits, they stand after the bytes.
+// and the checksum before the bytes, so these are spooled. Above 4 GiB, where lengths
+// have 64 bits, they stand after the bytes.
 func (z *zipper) add(name string, modified time.Time, f *flate.Writer, r io.Reader) error {
 	to, sum := io.NewOffsetWriter(&z.spool, 0), crc32.NewIEEE()
 	z.buf.Reset(to)

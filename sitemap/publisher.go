@@ -39,8 +39,9 @@ import (
 // IRI is percent-encoded. Its lastmod is Modified as stated, unless that is later than
 // the commit, or else the time of the commit; fractions of a second are rounded up,
 // because some readers accept none. A resource that changes twice within a second can
-// have the same lastmod after both changes: the ETag of the document differs. Changefreq,
-// priority, alternates and the elements of Extensions are taken from its Elements, in the form in which a [Source] yields them. Other elements are left out,
+// have the same lastmod after both changes: the ETag of the document differs.
+// Changefreq, priority, alternates and the elements of Extensions are taken from its
+// Elements, in the form in which a [Source] yields them. Other elements are left out,
 // because search engines refuse them. An invalid extension element is left out with a
 // finding, and the rest of the entry is listed: for example one of 1,001 images of a
 // page, or alternates for languages that do not include the page itself.

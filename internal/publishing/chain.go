@@ -378,13 +378,13 @@ func (c *Chain) Numbered(ctx context.Context) Numbered {
 		case head.Generation != generation:
 			return "", false, c.Site.NewGeneration()
 		}
-		for more := true; more; more = 0 < last && last <= c.start(generation) {
+		for start := last; last == start || last <= c.start(generation); {
 			if last, err = c.next(ctx, head, last); err != nil {
 				return "", false, c.Site.CatalogError(err)
 			}
-		}
-		if last == 0 {
-			return "", false, nil
+			if last == 0 {
+				return "", false, nil
+			}
 		}
 		d, err := c.at(ctx, generation, last)
 		if err != nil {
@@ -400,7 +400,7 @@ func (c *Chain) Numbered(ctx context.Context) Numbered {
 func (d *Segment) ID(more ...string) string {
 	c := d.chain
 	if d.start > 0 && d.After == d.start {
-		more = append(more, strconv.FormatUint(uint64(d.start), 10))
+		more = append(slices.Clip(more), strconv.FormatUint(uint64(d.start), 10))
 	}
 	return Hash(fmt.Appendf(nil, "%s %d %d %d %q %q",
 		c.Settings, d.Generation, d.Last, d.Time.UnixMicro(), c.Site.Key(), more))

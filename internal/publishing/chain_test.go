@@ -272,3 +272,17 @@ func TestLastMod(t *testing.T) {
 		assert.Equal(t, want, publishing.LastMod(&item).String(), stated)
 	}
 }
+
+// What a caller passes on to an ETag, such as the Hubs of a Publisher, stays as it is.
+func TestETagKeepsItsArguments(t *testing.T) {
+	log := new(websync.Log)
+	log.Append(change("a"))
+	log.EndBaseline()
+	c := newChain(log, "1")
+	c.AfterBaseline = true
+	d, err := c.Open(t.Context(), 0)
+	require.NoError(t, err)
+	hubs := []string{"https://hub.example.net/", "free"}
+	d.ETag(hubs[:1]...)
+	assert.Equal(t, "free", hubs[1])
+}
