@@ -455,3 +455,15 @@ func TestDumps(t *testing.T) {
 		return strings.Count(index, "<sitemap>") == 2
 	}, 20*time.Second, 10*time.Millisecond)
 }
+
+// What is wrong with a file of the directory is reported.
+func TestPublishReportsFiles(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "later.txt")
+	require.NoError(t, os.WriteFile(file, []byte("a"), 0o644))
+	at := time.Date(2099, 1, 2, 3, 4, 5, 0, time.UTC)
+	require.NoError(t, os.Chtimes(file, at, at))
+	a := callPublish(t, "-dir", dir, "-out", filepath.Join(t.TempDir(), "site"), "-base", "https://www.example.org/")
+	require.Equal(t, exitDone, a.code, a.stderr)
+	assert.Equal(t, 1, strings.Count(a.stderr, "2099-01-02T03:04:05Z"), a.stderr)
+}
