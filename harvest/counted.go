@@ -162,6 +162,12 @@ func (b *countedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// Sent is that of the Body of a Response.
+func (b *countedBody) Sent(w io.Writer) bool {
+	body, ok := b.ReadCloser.(interface{ Sent(w io.Writer) bool })
+	return ok && body.Sent(w)
+}
+
 func (b *countedBody) Close() error {
 	err := b.ReadCloser.Close()
 	b.end(nil)

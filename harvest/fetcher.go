@@ -43,8 +43,8 @@ type Request struct {
 	// Header holds further headers, but no credentials: the Fetcher binds those to hosts.
 	Header    map[string][]string
 	Validator Validator // if set, the request is conditional
-	// Identity asks for the bytes without transfer compression, so that a stated length
-	// or digest can be verified.
+	// Identity asks for the bytes without transfer compression, of which a stated length
+	// and digest are, unless an encoding is stated, too.
 	Identity bool
 	// MaxBytes limits the body after decompression. If zero, it is the Fetcher's default;
 	// if negative, there is no limit. A longer body is websync.ErrLimit.
@@ -66,7 +66,9 @@ type Response struct {
 	Header      map[string][]string
 	Validator   Validator // of Body; if NotModified, that of the Request stays
 	// Body is decompressed, and nil if NotModified. It ends in io.EOF only if it is
-	// complete, but see MayBeCut.
+	// complete, but see MayBeCut. It may have a method Sent(w io.Writer) bool, to be called
+	// before the first Read: it reports whether Body decodes a content coding, and makes it
+	// write the bytes that were sent to w (see websync.Link.Verify).
 	Body   io.ReadCloser
 	Length int64 // of Body; if not known, -1
 	// MayBeCut is set if only the end of the connection ended the answer, which had

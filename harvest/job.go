@@ -77,7 +77,8 @@ func (j *Job) remember(url string, v Validator) {
 // of an earlier one of this Job. It verifies them against link's length and strongest
 // digest; if they differ, it keeps nothing and returns an error that matches
 // [websync.ErrMismatch]. The Body's Link is link with the length and the SHA-256 of the
-// bytes. The body becomes visible only if Get returns nil.
+// bytes; if r is a Body of a Response that decodes what was sent, it has no Encoding, and
+// no digests of another form. The body becomes visible only if Get returns nil.
 //
 // If r is what Open of the Catalog of the run has returned, and link states its SHA-256,
 // Keep does not read it: both bodies share their bytes.
@@ -95,7 +96,7 @@ func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Rea
 	var key websync.Digest
 	var size int64
 	err = survive.Panic("the bytes", func() (err error) {
-		key, size, err = keep(own, link, r)
+		key, size, err = j.keep(own, &link, r)
 		return err
 	})
 	if err != nil {
@@ -117,23 +118,40 @@ func (j *Job) shares(link websync.Link, b openBody) bool {
 	return b.catalog == j.run.catalog && j.run.h.Bodies != VerifyBodies && stated == b.key
 }
 
-// keep copies r to w and verifies the bytes. The key of a body is its SHA-256. If that is
-// the strongest digest stated, it is not computed twice.
-func keep(w pendingBody, link websync.Link, r io.Reader) (key websync.Digest, size int64, err error) {
-	stated, _ := link.Digests.Strongest()
-	if stated.Algorithm == keyAlgorithm {
-		link.Digests = nil
+// keep copies r to w and verifies the bytes. It removes from link what does not hold for
+// them. The key of a body is its SHA-256. If that is the strongest digest stated, it is
+// not computed twice.
+func (j *Job) keep(w pendingBody, link *websync.Link, r io.Reader) (key websync.Digest, size int64, err error) {
+	stated, coded := *link, isCoded(r)
+	digest, _ := link.Digests.Strongest()
+	isKey := digest.Algorithm == keyAlgorithm && !coded
+	if isKey {
+		stated.Digests = nil
 	}
-	if err := copyBody(w, link.Verify(r)); err != nil {
+	verified := stated.Verify(r)
+	if err := copyBody(w, verified); err != nil {
 		return key, 0, err
 	}
 	if key, size, err = w.Finish(); err != nil {
 		return key, 0, &StoreError{err}
 	}
-	if stated.Algorithm == keyAlgorithm && stated != key {
-		return key, 0, &websync.MismatchError{Href: link.Href, What: keyAlgorithm, Want: hex(stated), Got: hex(key)}
+	if isKey && digest != key {
+		return key, 0, &websync.MismatchError{Href: link.Href, What: keyAlgorithm, Want: hex(digest), Got: hex(key)}
+	}
+	if coded {
+		link.Encoding = ""
+	}
+	if v, ok := verified.(interface{ AsSent() bool }); ok && v.AsSent() {
+		link.Digests = nil
+		j.run.noteCoded(link.Href)
 	}
 	return key, size, nil
+}
+
+// isCoded reports whether r decodes a content coding.
+func isCoded(r io.Reader) bool {
+	body, ok := r.(interface{ Sent(w io.Writer) bool })
+	return ok && body.Sent(io.Discard)
 }
 
 // keyAlgorithm is the digest algorithm of content addresses.
@@ -263,7 +281,7 @@ func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error 
 // the representation, must remove LastModified from the Validator, since it may hold for
 // another representation. An ETag does not.
 func (j *Job) Request(name string, link websync.Link) *Request {
-	req := &Request{URL: link.Href, Root: j.run.root, Accept: link.Type, Identity: link.Verifiable()}
+	req := &Request{URL: link.Href, Root: j.run.root, Accept: link.Type, Identity: link.Verifiable() && link.Encoding == ""}
 	if !j.fresh && j.mayReuse(name, link) {
 		req.Validator = j.Held.Validator(link.Href)
 	}
@@ -333,7 +351,17 @@ func (j *Job) mayReuse(name string, link websync.Link) bool {
 	}
 	b, ok := j.Held.Body(name)
 	kept := !b.Key.IsZero() || j.run.h.Bodies == VerifyBodies
-	return ok && kept && b.Link.Href == link.Href && !contradicts(link, b.Link)
+	return ok && kept && b.Link.Href == link.Href && (!contradicts(link, b.Link) || j.Held.states(&link))
+}
+
+// states reports whether the record was stored with the same statement about the bytes at
+// a URL, which were verified then: a body that was sent in a content coding has none of
+// the digests of that form.
+func (r *Record) states(link *websync.Link) bool {
+	same := func(l websync.Link) bool {
+		return l.Href == link.Href && l.Length == link.Length && slices.Equal(l.Digests, link.Digests)
+	}
+	return same(r.Resource.Content) || slices.ContainsFunc(r.Resource.Links, same)
 }
 
 // contradicts reports whether stated has a length or a digest that differs from that of

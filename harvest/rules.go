@@ -15,6 +15,12 @@ var (
 		Summary: "bytes that came with a document, such as a member of a package, that can't be read or are not as stated: the " +
 			"resource is fetched from its URL instead",
 	}
+	ruleCoded = websync.Rule{
+		Name:     "content-coding",
+		Severity: websync.SeverityInfo,
+		Summary: "bytes whose stated length and digests are those of the content coding in which they were sent: they are " +
+			"verified so, and stored without it",
+	}
 	ruleUnchanged = websync.Rule{
 		Name:     "unchanged",
 		Severity: websync.SeverityWarning,
@@ -29,4 +35,6 @@ var (
 
 // Rules returns the rules of the engine's own findings, which hold for every Source. They
 // are of no specification: their Section is empty.
-func Rules() []websync.Rule { return []websync.Rule{ruleCame, ruleFuture, ruleMoment, ruleUnchanged} }
+func Rules() []websync.Rule {
+	return []websync.Rule{ruleCame, ruleCoded, ruleFuture, ruleMoment, ruleUnchanged}
+}

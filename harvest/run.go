@@ -46,6 +46,7 @@ type run struct {
 	// had one.
 	date atomic.Int64
 
+	coded sync.Once // noteCoded
 	docs  documents // of the listing
 	alike alikeGuard
 	quota *quota // of a pipe; nil: nothing is limited
@@ -355,6 +356,14 @@ func (r *run) finding(f websync.Finding) {
 	if r.hooks.Finding != nil {
 		r.hooks.Finding(r.key, f)
 	}
+}
+
+// noteCoded reports, once in a run, that bytes were verified as they were sent.
+func (r *run) noteCoded(url string) {
+	r.coded.Do(func() {
+		r.finding(ruleCoded.Finding(r.key, 0, 0, "", []byte(websync.RedactURL(url)),
+			"the stated length and digests are those of the content coding that was sent; reported once in a run"))
+	})
 }
 
 func (r *run) problem(err error) {

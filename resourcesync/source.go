@@ -656,7 +656,7 @@ var errNoVersion = errors.New("resourcesync: no link to the announced version")
 func negotiated(ctx context.Context, job *harvest.Job, timeGate string) error {
 	link, modified := job.Resource.Content, job.Resource.Modified
 	resp, err := job.Fetch(ctx, &harvest.Request{
-		URL: timeGate, Accept: link.Type, Identity: link.Verifiable(),
+		URL: timeGate, Accept: link.Type, Identity: link.Verifiable() && link.Encoding == "",
 		Header: map[string][]string{"Accept-Datetime": {acceptDatetime(modified)}},
 	})
 	if err != nil {
@@ -748,11 +748,12 @@ func (s *Source) description(ctx context.Context, job *harvest.Job, link websync
 	if s.Select == nil {
 		return false, job.Receive(ctx, name, link, resp)
 	}
-	document, err := readable(ctx, job, name, resp)
+	document, err := readable(ctx, job, name, link, resp)
 	if err != nil {
 		return false, err
 	}
 	defer document.Close()
+	link.Length, link.Digests = 0, nil // which are verified
 	if err := job.Receive(ctx, name, link, resp); err != nil {
 		return false, err
 	}
@@ -762,13 +763,15 @@ func (s *Source) description(ctx context.Context, job *harvest.Job, link websync
 	return s.Select(&job.Resource, link, document)
 }
 
-// readable returns what an answer contains, or the body of that name that it confirms, so
-// that it can be read more than once: Receive can still read it.
-func readable(ctx context.Context, job *harvest.Job, name string, resp *harvest.Response) (io.ReadSeekCloser, error) {
+// readable returns what an answer contains, verified, or the body of that name that it
+// confirms, so that it can be read more than once: Receive can still read it.
+func readable(
+	ctx context.Context, job *harvest.Job, name string, link websync.Link, resp *harvest.Response,
+) (io.ReadSeekCloser, error) {
 	if resp.NotModified {
 		return job.Open(ctx, name)
 	}
-	document, err := spool.Read(resp.Body, 0)
+	document, err := spool.Read(link.Verify(resp.Body), 0)
 	if err = errors.Join(err, resp.Body.Close()); err != nil {
 		return nil, err
 	}

@@ -82,6 +82,18 @@ func gzipped(h http.Header) (bool, error) {
 	}
 }
 
+// Sent reports whether the body is decoded. If it is, w, which must not fail, gets the
+// bytes as they were sent.
+func (b *body) Sent(w io.Writer) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.unzip == nil {
+		return false
+	}
+	b.sent = w
+	return true
+}
+
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (int, error) {
 	b.mu.Lock()

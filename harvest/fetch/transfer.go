@@ -37,6 +37,7 @@ type transfer struct {
 	total    int64 // bytes of the whole; -1: not known
 	most     int64 // bytes allowed
 	resumed  bool
+	sent     io.Writer // gets what is read; may be nil
 
 	outer context.Context // of all exchanges but the first
 	mu    sync.Mutex
@@ -57,7 +58,9 @@ func (t *transfer) open(k *call, x *exchange, most int64) {
 func (t *transfer) Read(p []byte) (int, error) {
 	for {
 		n, err := t.x.Read(p)
-		t.got += int64(n)
+		if t.got += int64(n); t.sent != nil {
+			_, _ = t.sent.Write(p[:n]) // a sum, which never fails
+		}
 		switch {
 		case t.got > t.most:
 			return 0, fmt.Errorf("body of more than %d bytes as transferred: %w", t.most, websync.ErrLimit)
