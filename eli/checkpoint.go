@@ -36,6 +36,9 @@ type checkpoint struct {
 	Resynced time.Time        `json:"resynced,omitzero"` // when all pages were last asked for, likewise
 	Moment   websync.Datetime `json:"moment,omitzero"`   // the latest time in the sitemap
 
+	// Forms are those of the sitemap's URIs. If nil, they are not known, or are too many.
+	Forms *forms `json:"forms"`
+
 	Feed    inner `json:"feed,omitzero"`
 	Sitemap inner `json:"sitemap,omitzero"`
 }
@@ -77,15 +80,15 @@ func (c *checkpoint) follow(u *updates) {
 	}
 }
 
-// needsSitemap reports whether the feed alone is not enough: nothing is known yet, or
-// changes may have been missed.
+// needsSitemap reports whether the feed alone is not enough: nothing is known yet,
+// changes may have been missed, or which URIs of the feed are which of the sitemap.
 func (c *checkpoint) needsSitemap() bool {
-	return c.Listed.IsZero() || c.Position.IsZero() || !c.Since.IsZero()
+	return c.Forms == nil || c.Listed.IsZero() || c.Position.IsZero() || !c.Since.IsZero()
 }
 
 // read records all of the sitemap.
 func (c *checkpoint) read(l *listing, now time.Time) {
-	c.Moment, c.Sitemap = l.moment, inner{}
+	c.Moment, c.Sitemap, c.Forms = l.moment, inner{}, l.forms
 	if l.moment.IsZero() || l.moment.IsOver(now) {
 		c.Sitemap = l.inner
 	}

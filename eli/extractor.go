@@ -36,6 +36,13 @@ var _ Extractor = (*rdfa.Extractor)(nil)
 // The errors of extractors end reading, except for websync.ErrNotDocument of some of
 // them: metadata of which a part is missing must not replace what is known.
 func ReadPage(page []byte, base, contentType string, extractors []Extractor, report func(websync.Finding)) (*Graph, error) {
+	return readPage(page, base, "", contentType, extractors, report)
+}
+
+// readPage reads the page of a legal resource whose URI is known; "" if it is not.
+func readPage(
+	page []byte, base, uri, contentType string, extractors []Extractor, report func(websync.Finding),
+) (*Graph, error) {
 	if len(extractors) == 0 {
 		extractors = []Extractor{new(rdfa.Extractor)}
 	}
@@ -55,7 +62,7 @@ func ReadPage(page []byte, base, contentType string, extractors []Extractor, rep
 	if len(refused) == len(extractors) {
 		return nil, refused[0]
 	}
-	g := newGraph(all, base, report)
+	g := newGraph(all, base, uri, report)
 	readsMore := func(x Extractor) bool { _, isRDFa := x.(*rdfa.Extractor); return !isRDFa }
 	if !g.hasMetadata() && webpage.ContainsFold(page, "application/ld+json") && !slices.ContainsFunc(extractors, readsMore) {
 		return nil, fmt.Errorf("eli: %s: %w in RDFa, but there is JSON-LD: add a jsonld.Extractor",

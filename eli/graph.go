@@ -1,6 +1,7 @@
 package eli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -36,13 +37,17 @@ const maxReported = 200
 //     eli was not declared, become terms of [Ontology].
 //   - For realizes and embodies, is_realized_by and is_embodied_by are added.
 //   - HTTP URLs in literals become IRIs where the ontology wants a resource.
+//   - Of URIs that differ only by http and https, by www, by a slash at the end or by
+//     escapes, all become the one that is described first, if any is described.
 //
 // All other triples remain as they are. Normalising what is normalised changes nothing.
 func NewGraph(triples []rdf.Triple, report func(websync.Finding)) *Graph {
-	return newGraph(triples, "", report)
+	return newGraph(triples, "", "", report)
 }
 
-func newGraph(triples []rdf.Triple, document string, report func(websync.Finding)) *Graph {
+// newGraph returns a Graph in which a legal resource has its URI, if that is known, and
+// no variant of it.
+func newGraph(triples []rdf.Triple, document, uri string, report func(websync.Finding)) *Graph {
 	g := &Graph{
 		bySubject: make(map[rdf.Term][]int32), byObject: make(map[rdf.Term][]int32), formats: make(map[rdf.Term]Format),
 		document: document, report: report, reported: make(map[reported]bool),
@@ -60,8 +65,16 @@ func newGraph(triples []rdf.Triple, document string, report func(websync.Finding
 			g.byObject[t.Object] = append(g.byObject[t.Object], at)
 		}
 	}
-	for _, t := range triples {
-		add(g.normalise(t))
+	normal := make([]rdf.Triple, len(triples))
+	for i, t := range triples {
+		normal[i] = g.normalise(t)
+	}
+	names := g.unify(normal, uri)
+	for _, t := range normal {
+		if s, o := cmp.Or(names[t.Subject], t.Subject), cmp.Or(names[t.Object], t.Object); s != o {
+			t.Subject, t.Object = s, o
+		}
+		add(t)
 	}
 	for _, t := range g.triples {
 		name := termName(t.Predicate)
@@ -77,6 +90,54 @@ func newGraph(triples []rdf.Triple, document string, report func(websync.Finding
 		}
 	}
 	return g
+}
+
+// unify returns which URIs of a page get another form, because they are variants of one
+// that the page describes, or that is that of the legal resource. Those of which one
+// links to the other are not one.
+func (g *Graph) unify(triples []rdf.Triple, uri string) map[rdf.Term]rdf.Term {
+	keys := make(map[rdf.Term]string)
+	key := func(t rdf.Term) string {
+		if _, ok := keys[t]; !ok && t.Kind == rdf.KindIRI {
+			keys[t] = variantKey(t.Value)
+		}
+		return keys[t]
+	}
+	described := make(map[string]rdf.Term)
+	linked := make(map[string]bool)
+	for _, t := range triples {
+		k := key(t.Subject)
+		if k == "" || !isMetadata(t) {
+			continue
+		}
+		if _, ok := described[k]; !ok {
+			described[k] = t.Subject
+		}
+		if t.Subject != t.Object && key(t.Object) == k {
+			linked[k] = true
+		}
+	}
+	wanted := variantKey(uri)
+	if _, ok := described[wanted]; ok && rdf.IRI(uri).Check() == nil {
+		described[wanted] = rdf.IRI(uri)
+	}
+	names := make(map[rdf.Term]rdf.Term)
+	for t, k := range keys {
+		if own, ok := described[k]; ok && own != t && !linked[k] {
+			names[t] = own
+		}
+	}
+	for _, t := range triples {
+		own, ok := names[t.Subject]
+		switch {
+		case !ok || !isMetadata(t):
+		case own.Value == uri:
+			g.add(ruleURI, "", t.Subject.Value, "the page must describe the URI that was requested, "+uri)
+		default:
+			g.add(ruleVariant, "", t.Subject.Value, "the page describes it as "+own.Value+", too: both count as one")
+		}
+	}
+	return names
 }
 
 // add reports a departure, once for each element and value.

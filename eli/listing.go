@@ -2,15 +2,19 @@ package eli
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/spool"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A listing is the entries of a sitemap, in a temporary file, in their order.
@@ -20,20 +24,60 @@ type listing struct {
 	n      int64 // entries
 	record []byte
 	seen   idSet
-	again  map[string]*repeated // the ids that occur more than once
+	again  map[string]*repeated // the acts that occur more than once, by what variants have in common
+	passes int                  // calls of each
 	err    error                // of the file
 
 	moment  websync.Datetime // the latest time that is believed
 	skipped int              // entries that can't be read
 	inner   inner            // checkpoint of the Source of the sitemap
+	// how many entries of a host have which form
+	counts    map[string]map[form]int
+	forms     *forms   // nil if there are too many
+	irregular bool     // an entry is not what its form says, such as one with a port
+	variants  oddities // entries of acts that are listed in another form, too
 	// the server has answered that it is the sitemap of the last reading
 	unchanged bool
 }
 
-// A repeated is an id that a sitemap lists more than once.
+// A repeated is an act that a sitemap lists more than once.
 type repeated struct {
-	at      websync.Datetime
-	yielded bool
+	id   string // of its variants, the one that counts
+	at   websync.Datetime
+	pass int // the last one that has yielded it
+}
+
+// forms are the forms of a sitemap's URIs.
+type forms struct {
+	// Hosts has the form that most of a host's URIs have.
+	Hosts map[string]form `json:"hosts"`
+	// Odd has the URIs that have another form, by what variants have in common.
+	Odd map[string]string `json:"odd,omitempty"`
+}
+
+// maxForms is how many hosts, and how many odd URIs, forms have.
+const maxForms = 256
+
+// of returns the form of most URIs of the host of a URI without its form.
+func (f *forms) of(rest string) (own form, ok bool) {
+	own, ok = f.Hosts[rest[:syntax.IndexAny(rest, "/?#")]]
+	return own, ok
+}
+
+// name returns the URI that the sitemap has, or would have, for a URI of the feed. Nil
+// forms have that of the feed.
+func (f *forms) name(id string) string {
+	if f == nil {
+		return id
+	}
+	_, rest := cutForm(id)
+	if listed, ok := f.Odd[rest]; ok {
+		return listed
+	}
+	if own, ok := f.of(rest); ok {
+		return own.uri(rest)
+	}
+	return id
 }
 
 // maxRepeated is how many ids that occur more than once are known. The engine finds the
@@ -51,11 +95,14 @@ func (l *listing) add(id string, at websync.Datetime, now time.Time) {
 	if isBelieved(at, now) && (l.moment.IsZero() || at.After(l.moment)) {
 		l.moment = at
 	}
-	if l.seen.add(id) && len(l.again) < maxRepeated {
+	own, rest := cutForm(id)
+	l.irregular = l.irregular || own.uri(rest) != id
+	l.count(own, rest)
+	if l.seen.add(rest) && len(l.again) < maxRepeated {
 		if l.again == nil {
 			l.again = make(map[string]*repeated)
 		}
-		l.again[id] = new(repeated)
+		l.again[rest] = new(repeated)
 	}
 	l.n++
 	text := at.String() // at most 35 bytes
@@ -65,30 +112,80 @@ func (l *listing) add(id string, at websync.Datetime, now time.Time) {
 	_, l.err = l.out.Write(append(l.record, text...))
 }
 
-// finish completes the entries.
+// count counts the form of an entry.
+func (l *listing) count(own form, rest string) {
+	host := rest[:syntax.IndexAny(rest, "/?#")]
+	if l.counts[host] == nil && len(l.counts) <= maxForms {
+		if l.counts == nil {
+			l.counts = make(map[string]map[form]int)
+		}
+		l.counts[strings.Clone(host)] = make(map[form]int)
+	}
+	if of := l.counts[host]; of != nil {
+		of[own]++
+	}
+}
+
+// finish completes the entries. Of the variants of an act the one whose form is that of
+// most entries counts, and otherwise the first in the order of strings, so that another
+// order of the entries changes nothing.
 func (l *listing) finish() error {
-	if l.out == nil || l.err != nil {
+	if l.out != nil && l.err == nil {
+		l.err = l.out.Flush()
+	}
+	l.forms = &forms{Hosts: make(map[string]form), Odd: make(map[string]string)}
+	several := l.irregular
+	for host, counts := range l.counts {
+		several = several || len(counts) > 1
+		l.forms.Hosts[host] = slices.MaxFunc(slices.Collect(maps.Keys(counts)), func(a, b form) int {
+			return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(b.uri(host), a.uri(host)))
+		})
+	}
+	if l.err != nil || len(l.again) == 0 && !several {
 		return l.err
 	}
-	if l.err = l.out.Flush(); l.err != nil || len(l.again) == 0 {
-		return l.err
-	}
-	return l.scan(func(id string, at websync.Datetime) error {
-		if r := l.again[id]; r != nil {
-			r.at = newest(r.at, at)
+	err := l.scan(func(id string, at websync.Datetime) error {
+		_, rest := cutForm(id)
+		most, _ := l.forms.of(rest)
+		r := l.again[rest]
+		if r == nil {
+			if most.uri(rest) != id && len(l.forms.Odd) <= maxForms {
+				l.forms.Odd[rest] = id
+			}
+			return nil
+		}
+		if r.at = newest(r.at, at); r.id != "" && r.id != id {
+			l.variants.add(id)
+		}
+		if want := most.uri(rest); r.id == "" || id == want || r.id != want && id < r.id {
+			r.id = id
 		}
 		return nil
 	})
+	for rest, r := range l.again {
+		if most, _ := l.forms.of(rest); most.uri(rest) != r.id && len(l.forms.Odd) <= maxForms {
+			l.forms.Odd[rest] = r.id
+		}
+	}
+	if len(l.forms.Hosts) > maxForms || len(l.forms.Odd) > maxForms {
+		l.forms = nil
+	}
+	return err
 }
 
-// each calls f with each id and its latest time, in the order in which they were added.
+// each calls f with each act and its latest time, in the order in which they were added.
 func (l *listing) each(f func(id string, at websync.Datetime) error) error {
+	l.passes++
 	return l.scan(func(id string, at websync.Datetime) error {
-		if r := l.again[id]; r != nil {
-			if r.yielded {
+		if len(l.again) == 0 {
+			return f(id, at)
+		}
+		_, rest := cutForm(id)
+		if r := l.again[rest]; r != nil {
+			if r.pass == l.passes {
 				return nil
 			}
-			r.yielded, at = true, r.at
+			r.pass, id, at = l.passes, r.id, r.at
 		}
 		return f(id, at)
 	})

@@ -455,7 +455,8 @@ func (g *Graph) find(uri string) (rdf.Term, error) {
 		g.add(ruleURI, "sameAs", other.Value, "the page must describe the URI that was requested, "+uri)
 		return other, nil
 	}
-	wanted := variantKey(uri)
+	page, _, _ := strings.Cut(uri, "#")
+	wanted := variantKey(page)
 	fault := &ResourceError{URI: uri, Err: ErrNoMetadata}
 	seen := make(map[rdf.Term]bool)
 	for _, t := range g.triples {
@@ -467,7 +468,8 @@ func (g *Graph) find(uri string) (rdf.Term, error) {
 		if t.Subject.Kind != rdf.KindIRI {
 			continue
 		}
-		if variantKey(t.Subject.Value) == wanted && g.isDescribed(t.Subject) {
+		page, _, _ := strings.Cut(t.Subject.Value, "#")
+		if variantKey(page) == wanted && g.isDescribed(t.Subject) {
 			g.add(ruleURI, "", t.Subject.Value, "the page must describe the URI that was requested, "+uri)
 			return t.Subject, nil
 		}
@@ -502,14 +504,4 @@ var resourceClasses = []string{"LegalResource", "LegalResourceSubdivision", "Com
 // isDescribed reports whether a node is the subject of metadata.
 func (g *Graph) isDescribed(node rdf.Term) bool {
 	return slices.ContainsFunc(g.bySubject[node], func(i int32) bool { return isMetadata(g.triples[i]) })
-}
-
-// variantKey returns the same string for all URIs that are taken for variants of each
-// other.
-func variantKey(uri string) string {
-	key := syntax.Canonical(syntax.EscapeURL(uri))
-	if _, rest, ok := strings.Cut(key, "://"); ok {
-		key = strings.TrimPrefix(rest, "www.")
-	}
-	return strings.TrimRight(key, "/")
 }

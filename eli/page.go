@@ -79,7 +79,7 @@ var extraction sync.Mutex
 func (p *page) read(uri string, extractors []Extractor, report func(websync.Finding)) (err error) {
 	extraction.Lock()
 	defer extraction.Unlock()
-	if p.graph, err = ReadPage(p.data, p.final, p.contentType, extractors, report); err != nil {
+	if p.graph, err = readPage(p.data, p.final, uri, p.contentType, extractors, report); err != nil {
 		return err
 	}
 	p.act, err = p.graph.Resource(uri)

@@ -34,6 +34,11 @@ import (
 // oldest entry of such a feed, changes in between may be missing: that is a Problem, in
 // each run until the sitemap is newer.
 //
+// URIs that differ only by http and https, by www, and by a slash at the end of the path
+// are those of one act. Its ID is the URI of the sitemap; if the sitemap has several, it
+// is the one with the form of most of them. A URI of the feed becomes that of the
+// sitemap, or gets the form that most URIs of its host have there.
+//
 // The date of an act in the sitemap is compared with its last one in the sitemap, and
 // that in the feed with its last one in the feed, because they are often those of
 // different clocks: of different zones, or of publication. Any other date, also an
@@ -175,6 +180,7 @@ func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 			return err
 		}
 		w := newWalk(s, p)
+		defer w.listing.file.Close()
 		if s.Feed == "" {
 			return w.list(ctx)
 		}
@@ -192,8 +198,11 @@ type walk struct {
 	from, next checkpoint
 
 	updates *updates // of the feed before the sitemap; nil: not read, or not changed
-	feedErr error    // the feed can't be read
-	whole   bool     // all of the sitemap was read, or it has not changed
+	listing listing  // of the sitemap
+	listed  bool     // the sitemap was read, or reading has ended with listErr
+	listErr error
+	feedErr error // the feed can't be read
+	whole   bool  // all of the sitemap was read, or it has not changed
 }
 
 func newWalk(s *Source, pass *docfetch.Pass) *walk {
@@ -217,7 +226,8 @@ func newWalk(s *Source, pass *docfetch.Pass) *walk {
 
 func (w *walk) resume() harvest.Checkpoint { return docfetch.Checkpoint(checkpointVersion, w.next) }
 
-// run yields what is new in the feed and, if that is not enough, in the sitemap.
+// run yields what is new in the feed and, if that is not enough, in the sitemap. If the
+// forms of its URIs are not known, the sitemap is read before anything is yielded.
 func (w *walk) run(ctx context.Context) error {
 	if err := w.follow(ctx); err != nil {
 		return err
@@ -257,6 +267,12 @@ func (w *walk) follow(ctx context.Context) error {
 		return w.Mark(w.From, 0)
 	}
 	w.updates = u
+	if w.from.Forms == nil {
+		err := w.readSitemap(ctx)
+		if _, alone := errors.AsType[*sitemapError](err); err != nil && !alone {
+			return err
+		}
+	}
 	if !w.from.Position.IsZero() && !w.from.continues(u) {
 		w.Report(ruleGap.Finding(w.source.Feed, 0, 0, "feed", nil, fmt.Sprintf(
 			"nothing that the feed had in the last run, up to %v, is still in it: the sitemap is read", w.from.Position)))
@@ -268,16 +284,30 @@ func (w *walk) follow(ctx context.Context) error {
 func (w *walk) log(u *updates, some []update, skipped int) error {
 	w.ExpectMore(len(some))
 	for _, x := range some {
-		ev := resourceEvent(x.id, x.at)
+		id := w.name(&x)
+		if id != x.id {
+			u.variants.add(x.id)
+		}
+		ev := resourceEvent(id, x.at)
 		if x.deleted {
-			ev = harvest.Event{Kind: harvest.Delete, At: x.at, Resource: websync.Resource{ID: x.id, Modified: x.at}}
+			ev = harvest.Event{Kind: harvest.Delete, At: x.at, Resource: websync.Resource{ID: id, Modified: x.at}}
 		}
 		if err := w.Yield(ev); err != nil {
 			return err
 		}
 	}
+	u.variants.report(w, ruleVariant, w.source.Feed, "id", "are variants of URIs that the sitemap has, or of other entries")
 	w.next.follow(u)
 	return w.Mark(w.resume(), skipped)
+}
+
+// name returns the URI of an entry of the feed as the sitemap has it, or would have it.
+func (w *walk) name(x *update) string {
+	known := w.from.Forms
+	if now := w.listing.forms; now != nil && len(now.Hosts) > 0 && (known == nil || !w.Incomplete()) {
+		known = now
+	}
+	return cmp.Or(x.as, known.name(x.id))
 }
 
 // resourceEvent returns the event that says that a resource is there. Nothing of it but
@@ -390,9 +420,8 @@ func (w *walk) list(ctx context.Context) error {
 		}
 		w.updates = u
 	}
-	l := new(listing)
-	defer l.file.Close()
-	err := w.readSitemap(ctx, l)
+	l := &w.listing
+	err := w.readSitemap(ctx)
 	var alone *sitemapError
 	switch {
 	case errors.As(err, &alone) && (w.source.Feed == "" || w.feedErr != nil):
@@ -417,16 +446,40 @@ type sitemapError struct{ err error }
 
 func (e *sitemapError) Error() string { return e.err.Error() }
 
-// readSitemap reads the sitemap. It is conditional unless all pages are to be asked for.
-func (w *walk) readSitemap(ctx context.Context, l *listing) error {
+// readSitemap reads the sitemap, once. It is conditional unless all pages are to be asked
+// for, or the forms of its URIs are not known.
+func (w *walk) readSitemap(ctx context.Context) error {
+	if !w.listed {
+		w.listed, w.listErr = true, w.readListing(ctx, &w.listing)
+	}
+	if w.listErr != nil {
+		return w.listErr
+	}
+	return w.adopt(w.updates)
+}
+
+// adopt lets the entries of the feed have the URIs of the sitemap. Updates may be nil.
+func (w *walk) adopt(u *updates) error {
+	if u == nil || len(u.all) == 0 {
+		return nil
+	}
+	return w.listing.each(func(id string, _ websync.Datetime) error {
+		if x := u.find(id); x != nil {
+			x.listed, x.as = true, id
+		}
+		return nil
+	})
+}
+
+func (w *walk) readListing(ctx context.Context, l *listing) error {
 	s := w.source
 	run := *w.inner
 	run.Document = w.Document
-	if !w.isResync() {
+	if !w.isResync() && (s.Feed == "" || w.from.Forms != nil) {
 		run.From = harvest.Checkpoint(w.from.Sitemap)
 	}
 	l.unchanged = true
-	others, malformed := oddities{rule: ruleOther}, oddities{rule: ruleMalformed}
+	var others, malformed oddities
 	source := &sitemap.Source{URL: s.Sitemap, Complete: true, Profile: "eli/1", MaxDocuments: s.MaxDocuments,
 		MaxBytes: s.MaxBytes}
 	for ev, err := range source.Events(ctx, &run) {
@@ -453,9 +506,6 @@ func (w *walk) readSitemap(ctx context.Context, l *listing) error {
 				continue
 			}
 			l.add(id, ev.Resource.Modified, w.lists.date())
-			if x := w.updates.find(id); x != nil {
-				x.listed = true
-			}
 		case harvest.SnapshotEnd, harvest.Mark:
 			l.skipped += ev.Skipped
 			l.inner = inner(ev.Resume)
@@ -464,14 +514,14 @@ func (w *walk) readSitemap(ctx context.Context, l *listing) error {
 	if err := l.finish(); err != nil {
 		return err
 	}
-	others.report(w, "are not ELIs and are left out")
-	malformed.report(w, "lack the two slashes before the host, which are added")
+	others.report(w, ruleOther, s.Sitemap, "loc", "are not ELIs and are left out")
+	malformed.report(w, ruleMalformed, s.Sitemap, "loc", "lack the two slashes before the host, which are added")
+	l.variants.report(w, ruleVariant, s.Sitemap, "loc", "are variants of URIs that are listed, too: they count as one act")
 	return nil
 }
 
-// oddities counts the entries of a sitemap that break a rule.
+// oddities counts the entries of a list that break a rule.
 type oddities struct {
-	rule  Rule
 	first string
 	n     int
 }
@@ -483,9 +533,9 @@ func (o *oddities) add(uri string) {
 }
 
 // report reports the entries, if there are any, in one finding.
-func (o *oddities) report(w *walk, what string) {
+func (o *oddities) report(w *walk, r Rule, list, element, what string) {
 	if o.n > 0 {
-		w.Report(o.rule.Finding(w.source.Sitemap, 0, 0, "loc", []byte(o.first), fmt.Sprintf("%d entries %s", o.n, what)))
+		w.Report(r.Finding(list, 0, 0, element, []byte(o.first), fmt.Sprintf("%d entries %s", o.n, what)))
 	}
 }
 
@@ -558,7 +608,7 @@ func (w *walk) merge(l *listing, give func(id string, listed, at websync.Datetim
 		if x.listed || x.deleted {
 			continue
 		}
-		if err := give(x.id, websync.Datetime{}, x.at); err != nil {
+		if err := give(w.name(&x), websync.Datetime{}, x.at); err != nil {
 			return err
 		}
 	}
@@ -592,7 +642,9 @@ func (w *walk) followAgain(ctx context.Context, l *listing) error {
 	case u == nil:
 		err = w.Mark(w.resume(), 0)
 	default:
-		err = w.log(u, u.since(w.updates), max(0, u.skipped-w.updates.skipped))
+		if err = w.adopt(u); err == nil {
+			err = w.log(u, u.since(w.updates), max(0, u.skipped-w.updates.skipped))
+		}
 	}
 	if err != nil || !w.whole || w.Incomplete() || !w.next.hasHole() {
 		return err

@@ -12,12 +12,14 @@ import (
 // updates are the entries of an update feed, the latest of each id, in the order of the
 // document.
 type updates struct {
-	all     []update
-	byID    map[string]int32 // positions in all
-	limit   int              // negative: none
-	feedID  string
-	skipped int   // entries that can't be read
-	inner   inner // checkpoint of the Source of the feed
+	all    []update
+	byID   map[string]int32 // positions in all, by what variants have in common
+	limit  int              // negative: none
+	feedID string
+	// the entries that are variants of others, or of what the sitemap has
+	variants oddities
+	skipped  int   // entries that can't be read
+	inner    inner // checkpoint of the Source of the feed
 	// The time by the server's clock. Later times than a day after it are not believed.
 	// If zero, all are.
 	now  time.Time
@@ -26,17 +28,22 @@ type updates struct {
 
 // An update is one entry of an update feed.
 type update struct {
-	id      string
+	id      string // as the feed states it
+	as      string // as the sitemap states it; "" if it does not, or is not known
 	at      websync.Datetime
 	deleted bool // it is a tombstone
 	listed  bool // the sitemap has the id, too
 }
 
-// add adds an entry. Of two entries of one id the one with the later time counts, and of
-// equal times the first.
+// add adds an entry. Of two entries of one id or its variants the one with the later time
+// counts, and of equal times the first.
 func (u *updates) add(id string, at websync.Datetime, deleted bool) error {
-	if i, ok := u.byID[id]; ok {
+	_, key := cutForm(id)
+	if i, ok := u.byID[key]; ok {
 		held := &u.all[i]
+		if held.id != id {
+			u.variants.add(id)
+		}
 		if newest(held.at, at) != held.at {
 			held.at, held.deleted = at, deleted
 		}
@@ -45,17 +52,18 @@ func (u *updates) add(id string, at websync.Datetime, deleted bool) error {
 	if u.limit >= 0 && len(u.all) >= u.limit {
 		return fmt.Errorf("more than %d entries: %w", u.limit, websync.ErrLimit)
 	}
-	u.byID[id] = int32(len(u.all))
+	u.byID[key] = int32(len(u.all))
 	u.all = append(u.all, update{id: id, at: at, deleted: deleted})
 	return nil
 }
 
-// find returns the entry of an id, or nil. A nil updates has none.
+// find returns the entry of an id or of a variant of it, or nil. A nil updates has none.
 func (u *updates) find(id string) *update {
 	if u == nil {
 		return nil
 	}
-	if i, ok := u.byID[id]; ok {
+	_, key := cutForm(id)
+	if i, ok := u.byID[key]; ok {
 		return &u.all[i]
 	}
 	return nil
