@@ -1,6 +1,7 @@
 package resourcesync
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/websync-go/websync/internal/syntax"
@@ -41,6 +42,23 @@ func (c Capability) folded() Capability {
 		}
 	}
 	return c
+}
+
+// inDoubt reports whether c, which is not known, may be meant for a known one: it is
+// missing, or begins and ends as one does, of which it lacks at most two letters between.
+// Any other is that of another specification (Z39.99 §6.1).
+func (c Capability) inDoubt() bool {
+	text := strings.ToLower(string(c))
+	return c == "" || slices.ContainsFunc(forms[:], func(f form) bool {
+		known, rest := string(f.capability), text
+		for known != "" && rest != "" && known[0] == rest[0] {
+			known, rest = known[1:], rest[1:]
+		}
+		for known != "" && rest != "" && known[len(known)-1] == rest[len(rest)-1] {
+			known, rest = known[:len(known)-1], rest[:len(rest)-1]
+		}
+		return len(known) <= 2
+	})
 }
 
 // A Change is what happened to a resource; empty if that is not stated.

@@ -83,6 +83,8 @@ func TestBadInput(t *testing.T) {
 		"an unknown change":              {bad: edit("changelist.xml", ` change="updated"`, ` change="removed"`), said: "removed", inStep: true},
 		"an entry without loc":           {bad: edit("changelist.xml", `</urlset>`, `<url><rs:md change="deleted"/></url></urlset>`), said: "loc"},
 		"a change list cut short":        {bad: edit("changelist.xml", `</urlset>`, ``), said: "ends too early"},
+		"a capability of others":         {shape: func(p *publisher) { p.noChange = true }, bad: edit("capabilitylist.xml", `</urlset>`, `<url><loc>https://example.org/oai</loc><rs:md capability="oai-pmh"/></url></urlset>`), said: "info: capability", inStep: true},
+		"a capability misspelt":          {shape: func(p *publisher) { p.noChange = true }, bad: edit("capabilitylist.xml", `</urlset>`, `<url><loc>https://example.org/oai</loc><rs:md capability="change-list"/></url></urlset>`), said: "change-list"},
 		"the order of time is broken":    {bad: edit("changelist.xml", `datetime="2025-06-01T12:00:0[56]Z"`, `datetime="2024-01-01T00:00:00Z"`), said: "nil", inStep: true},
 	} {
 		t.Run(name, func(t *testing.T) {

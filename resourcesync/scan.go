@@ -295,7 +295,11 @@ func (s *scanner) capability(value []byte) Capability {
 		s.doubt(ruleCapability, "capability", value, "it is written "+string(c))
 		return c
 	}
-	s.doubt(ruleCapability, "capability", value, "not a capability that Z39.99 defines")
+	rule := ruleCapability
+	if !Capability(text).inDoubt() {
+		rule = ruleCapabilityOther
+	}
+	s.doubt(rule, "capability", value, "not a capability that Z39.99 defines")
 	return Capability(text)
 }
 

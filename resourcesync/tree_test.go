@@ -138,7 +138,7 @@ func TestValidateTree(t *testing.T) {
 		"another at of a manifest":            {"manifest", "2026-02-03T12", "2026-02-03T11", []string{"manifest tree-times"}},
 		"a part without times":                {"list2", ` completed="2026-02-03T13:00:00Z"`, "", []string{"list2 tree-times"}},
 		"an archive of another list":          {"old", `capability="changelist"`, `capability="changedump"`, []string{"old tree-capability"}},
-		"a capability of others":              {"cap", `"changelist-archive"`, `"unknown"`, []string{"cap capability"}},
+		"a capability of others":              {"cap", `"changelist-archive"`, `"unknown"`, []string{"cap capability-other"}},
 		"a mistake in a document of the tree": {"old", `rel="up"`, `rel="upwards"`, []string{"old up", "old rel"}},
 	} {
 		t.Run(name, func(t *testing.T) {

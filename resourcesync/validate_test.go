@@ -119,6 +119,7 @@ var brokenDocuments = map[string]brokenDocument{
 	"an attribute of others":    {doc: resources(md(`x:length="1"`))},
 	"many links":                {doc: resources(page + noon + strings.Repeat(`<rs:ln rel="via" href="urn:a:b"/>`, 4097)), want: []string{"error size 3:135245 ln", "warning via-repeated 3:110 ln"}},
 	"an unknown capability":     {doc: set(`capability="resourcelists"`), want: []string{"warning capability 2:1 md"}},
+	"that of another standard":  {doc: set(`capability="oai-pmh"`), want: []string{"info capability-other 2:1 md"}},
 	"a capability in capitals":  {doc: set(`capability="ResourceList"` + at), want: []string{"warning capability 2:1 md"}},
 	"an unknown change":         {doc: changes(page + noon + `<rs:md change="moved"/>`), want: []string{"error change 3:77 md"}},
 	"a change in capitals":      {doc: changes(page + noon + `<rs:md change="Updated"/>`), want: []string{"error change 3:77 md"}},

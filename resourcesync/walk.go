@@ -175,7 +175,8 @@ func (w *walk) readCapabilities(ctx context.Context, known docfetch.Validators) 
 }
 
 // offered returns what a Capability List names. If there is no baseline or no log, an
-// entry whose capability is missing or not known counts as hidden: it may be that one.
+// entry whose capability is missing, or almost a known one, counts as hidden: it may be
+// that one. Those of other specifications are passed over (§6.1).
 func (w *walk) offered(url string, entries []Entry) (map[Capability]string, error) {
 	offers := make(map[Capability]string)
 	unknown := 0
@@ -187,7 +188,7 @@ func (w *walk) offered(url string, entries []Entry) (map[Capability]string, erro
 					c, websync.RedactURL(first), websync.RedactURL(e.Loc)))
 			}
 			offers[c] = e.Loc
-		case !c.Known():
+		case !c.Known() && c.inDoubt():
 			unknown++
 		}
 	}
