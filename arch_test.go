@@ -45,7 +45,7 @@ var mayImport = map[string][]string{
 	"internal/survive":           {"."},
 	"internal/publishing":        {".", "internal/element", "internal/syntax"},
 	"internal/outgoing":          {"."},
-	"internal/webpage":           {".", "internal/charset", "internal/document"},
+	"internal/webpage":           {".", "internal/charset", "internal/document", "internal/syntax"},
 	"internal/xmlpatch":          {},
 	"internal/jsonpatch":         {".", "internal/jsonscan"},
 	"internal/jsonscan":          {".", "internal/syntax"},

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/url"
 
@@ -143,22 +142,22 @@ func (d *discovery) visit(ctx context.Context, at string, depth int) error {
 	}
 	for _, value := range doc.Header["Content-Type"] {
 		if t, _, _ := mime.ParseMediaType(value); t == "text/html" || t == "application/xhtml+xml" {
-			return d.page(doc.Final, doc.Body)
+			return d.page(doc)
 		}
 	}
 	return d.document(ctx, doc, depth)
 }
 
 // page looks for links in the head of a page.
-func (d *discovery) page(final string, body io.Reader) error {
-	head, err := webpage.ReadHead(body, final)
+func (d *discovery) page(doc *docfetch.Document) error {
+	head, err := webpage.ReadHead(doc.Body, doc.Final, doc.ContentType)
 	for _, l := range head.Links {
 		if l.HasRel("resourcesync") {
 			d.add(l.Target, "", nil)
 		}
 	}
 	if err != nil {
-		return d.Named(final, err)
+		return d.Named(doc.Final, err)
 	}
 	return nil
 }

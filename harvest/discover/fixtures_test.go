@@ -264,6 +264,10 @@ var fixtures = []fixture{
 	}, want: []string{`atom /1 "Road News"`, `atom /2 "News"`}, choose: ambiguous, requests: 3},
 	{name: "a page without an element html", url: "/blog", site: sourcetest.Site{"/blog": {Header: html, Body: "Welcome " + alternate("atom+xml", "/feed")}, "/feed": feed("F", "")},
 		want: []string{`atom /feed "F"`}, choose: 1, requests: 2},
+	{name: "a page in XML with an empty title and script", url: "/blog", site: sourcetest.Site{
+		"/blog": {Header: map[string][]string{"Content-Type": {"application/xhtml+xml"}}, Body: `<html xmlns="http://www.w3.org/1999/xhtml"><head><title/><script src="x"/><link rel="alternate" type="application/atom+xml" href="/feed"/></head><body/></html>`},
+		"/feed": feed("F", ""),
+	}, want: []string{`atom /feed "F"`}, choose: 1, requests: 2},
 	{name: "pages that link to each other", url: "/1", site: sourcetest.Site{"/1": page(alternate("atom+xml", "/2")), "/2": page(alternate("atom+xml", "/1"))},
 		choose: none, tried: []string{"", "/2: a web page"}, requests: notThere + 1},
 	{name: "relative URLs and a base", url: "/a/b", site: sourcetest.Site{"/a/b": page(`<base href="/x/">` + alternate("atom+xml", "../feed")), "/feed": feed("F", "")},

@@ -16,7 +16,7 @@ const maxLinks = 100
 
 // page reads the head of a web page.
 func (a *answer) page() {
-	head, err := webpage.ParseHead(a.body, a.cut, a.final)
+	head, err := webpage.ParseHead(a.body, a.cut, a.final, a.contentType)
 	a.is("a web page")
 	if head.Title != "" {
 		a.is("a web page with the title %.100q", head.Title)

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // MaxHead is how many bytes of a page are searched for the end of its head.
@@ -36,21 +37,22 @@ var errLong = fmt.Errorf("the head of the page has no end in its first %d bytes:
 
 // ReadHead reads the head of a page. It is liberal: it searches up to the end tag of the
 // head, the start of the body, or the end of the page. page is the URL of the page; the
-// first base element takes its place as the base of references. If src fails, or the head
-// does not end in MaxHead or has more than 2,000 links, ReadHead returns what it has
-// found, and the error.
-func ReadHead(src io.Reader, page string) (Head, error) {
+// first base element takes its place as the base of references. With the contentType of
+// XML, such as application/xhtml+xml, any element may be empty, and none has raw text. If
+// src fails, or the head does not end in MaxHead or has more than 2,000 links, ReadHead
+// returns what it has found, and the error.
+func ReadHead(src io.Reader, page, contentType string) (Head, error) {
 	text, failed := io.ReadAll(io.LimitReader(src, MaxHead))
-	return ParseHead(text, failed, page)
+	return ParseHead(text, failed, page, contentType)
 }
 
 // ParseHead does the same for the beginning of a page that is in memory. Cut is why the
 // page goes on after it; nil if it does not.
-func ParseHead(text []byte, cut error, page string) (Head, error) {
+func ParseHead(text []byte, cut error, page, contentType string) (Head, error) {
 	if len(text) >= MaxHead {
 		text, cut = text[:MaxHead], errLong
 	}
-	h, base, err := scanHead(text, page)
+	h, base, err := scanHead(text, page, syntax.IsXML(contentType))
 	h.resolve(cmp.Or(base, page))
 	if err == io.EOF {
 		err = cut
@@ -61,11 +63,13 @@ func ParseHead(text []byte, cut error, page string) (Head, error) {
 // scanHead returns what a page states up to the end of its head, with targets that are
 // not resolved, and its base; empty if it states none. The error is io.EOF if the text
 // ends before the head.
-func scanHead(text []byte, page string) (h Head, base string, err error) {
+func scanHead(text []byte, page string, isXML bool) (h Head, base string, err error) {
 	z := NewTokenizer(text)
+	z.AllowCDATA(isXML)
 	inTitle := false
 	for {
-		switch z.Next() {
+		token := z.Next()
+		switch token {
 		case html.ErrorToken:
 			return h, base, z.Err()
 		case html.TextToken:
@@ -78,8 +82,11 @@ func scanHead(text []byte, page string) (h Head, base string, err error) {
 			}
 			inTitle = false
 		case html.StartTagToken, html.SelfClosingTagToken:
+			if isXML {
+				z.NextIsNotRawText()
+			}
 			name, more := z.TagName()
-			inTitle = string(name) == "title"
+			inTitle = string(name) == "title" && !(isXML && token == html.SelfClosingTagToken)
 			switch string(name) {
 			case "body":
 				return h, base, nil
