@@ -1,6 +1,8 @@
 package eli
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,13 +22,15 @@ type Preferences struct {
 	AllLanguages bool
 
 	// Formats are media types without parameters, the preferred one first. Others are not
-	// chosen. If empty, they are those of annex 4.2: HTML, XHTML, XML and PDF.
+	// chosen, except that application/xml stands for other XML of an act, too, such as
+	// text/xml and application/akn+xml, and text/html for application/html. If empty,
+	// they are those of annex 4.2: HTML, XHTML, XML and PDF.
 	Formats []string
 
 	// AllFormats chooses a file of each of the Formats instead of the preferred one.
 	AllFormats bool
 
-	// Strict accepts media types only as annex 4.2 writes them:
+	// Strict accepts media types only as annex 4.2 writes them, and no others for them:
 	// https://www.iana.org/assignments/media-types/text/html, for example.
 	Strict bool
 }
@@ -58,11 +62,27 @@ var annexTypes = []string{typeHTML, typeXHTML, typeXML, typePDF}
 // has that of its URI's last step, or any. Its URI is tried after the URLs of
 // is_exemplified_by.
 func (r *LegalResource) FullText(p Preferences) [][]Candidate {
+	lists, _ := r.choose(p)
+	return lists
+}
+
+// choose returns what FullText does, and why formats are stated of which none is chosen.
+func (r *LegalResource) choose(p Preferences) (lists [][]Candidate, reasons []string) {
 	if len(p.Formats) == 0 {
 		p.Formats = annexTypes
 	}
-	var lists [][]Candidate
-	for _, expressions := range p.groups(r) {
+	groups := p.groups(r)
+	if len(groups) == 0 && len(r.Expressions) > 0 {
+		var all []*Expression
+		for i := range r.Expressions {
+			all = append(all, &r.Expressions[i])
+		}
+		if reason := p.reason(all); reason != "" {
+			reasons = append(reasons, reason+", in the languages "+strings.Join(p.Languages, ", "))
+		}
+	}
+	for _, expressions := range groups {
+		before := len(lists)
 		formats := [][]string{p.Formats}
 		if p.AllFormats {
 			formats = nil
@@ -79,8 +99,35 @@ func (r *LegalResource) FullText(p Preferences) [][]Candidate {
 				lists = append(lists, list.all)
 			}
 		}
+		if reason := p.reason(expressions); reason != "" && len(lists) == before && len(reasons) < maxOfFormat {
+			reasons = append(reasons, reason)
+		}
 	}
-	return lists
+	return lists, reasons
+}
+
+// reason returns why no format of some expressions is chosen; "" if they have none.
+func (p *Preferences) reason(expressions []*Expression) string {
+	var types []string
+	n := 0
+	for _, x := range expressions {
+		for i := range x.Formats {
+			f := &x.Formats[i]
+			n++
+			t := cmp.Or(f.MediaType, f.Stated, "no media type")
+			if len(f.ExemplifiedBy) == 0 && !syntax.IsHTTP(f.URI) {
+				t += " without a URL"
+			}
+			if !slices.Contains(types, t) && len(types) < maxOfFormat {
+				types = append(types, t)
+			}
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d formats are stated (%.500s), and none of them is chosen by %s",
+		n, strings.Join(types, ", "), strings.Join(p.Formats, ", "))
 }
 
 // groups returns the expressions that each file is chosen from.
@@ -127,11 +174,12 @@ func (c *candidates) addExpression(x *Expression, formats []string, p Preference
 			case at >= 0:
 				step = "1(" + string(rune('a'+at)) + ")"
 			}
-			for i := range x.Formats {
-				if f := &x.Formats[i]; f.states(property, media, p.Strict) {
-					c.addFormat(x, f, media, step, p)
-				}
+			if p.Strict {
+				c.addStated(x, property, step, p, func(t statedType) bool { return t.value == rdf.IRI(registry+media) })
+				continue
 			}
+			c.addStated(x, property, step, p, func(t statedType) bool { return strings.EqualFold(t.media, media) })
+			c.addStated(x, property, stepTolerant, p, func(t statedType) bool { return kindOf(t.media) == media })
 		}
 	}
 	if p.Strict {
@@ -146,14 +194,15 @@ func (c *candidates) addExpression(x *Expression, formats []string, p Preference
 	}
 }
 
-// states reports whether a property of the format states a media type.
-func (f *Format) states(property, media string, strict bool) bool {
-	return slices.ContainsFunc(f.types, func(t statedType) bool {
-		if strict {
-			return t.property == property && t.value == rdf.IRI(registry+media)
+// addStated adds the formats of which a property states a type that is wanted.
+func (c *candidates) addStated(x *Expression, property, step string, p Preferences, wanted func(statedType) bool) {
+	for i := range x.Formats {
+		f := &x.Formats[i]
+		at := slices.IndexFunc(f.types, func(t statedType) bool { return t.property == property && wanted(t) })
+		if at >= 0 {
+			c.addFormat(x, f, f.types[at].media, step, p)
 		}
-		return t.property == property && strings.EqualFold(t.media, media)
-	})
+	}
 }
 
 // addFormat adds the URLs of a format: step 2.

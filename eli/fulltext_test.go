@@ -38,6 +38,9 @@ func statements(tree ...string) []string {
 	return all
 }
 
+// typed states the media type of a format.
+func typed(format, media string) string { return "1/" + format + " media_type " + media }
+
 func TestFullText(t *testing.T) {
 	const iana = "https://www.iana.org/assignments/media-types/"
 	none := []string(nil)
@@ -68,6 +71,13 @@ func TestFullText(t *testing.T) {
 			[]string{"1/en/act.xml tolerant; 1/en/pdf tolerant; 1/en/file tolerant"}, none},
 		{"a type that is not known", []string{"1 is_realized_by 1/en", "1/en is_embodied_by 1/en/pdf", `1/en/pdf media_type "paper"`}, none, none},
 		{"a type that is not wanted", statements("en: epub"), none, none},
+		{"XML of other names", append(statements("en: pdf"), typed("en/t", iana+"text/xml"), "1/en is_embodied_by 1/en/t", typed("en/akn", iana+"application/akn+xml"), "1/en is_embodied_by 1/en/akn",
+			typed("en/x", iana+"application/vnd.formex+xml"), "1/en is_embodied_by 1/en/x", typed("en/xml", iana+"application/xml"), "1/en is_embodied_by 1/en/xml"),
+			[]string{"1/en/xml 1(c), 2(b); 1/en/t tolerant; 1/en/akn tolerant; 1/en/x tolerant; 1/en/pdf 1(d), 2(b)"}, []string{"1/en/xml 1(c), 2(b); 1/en/pdf 1(d), 2(b)"}},
+		{"HTML and PDF of other names, by format", []string{"1 is_realized_by 1/en", "1/en is_embodied_by 1/en/p", `1/en/p format "application/x-pdf"`, "1/en is_embodied_by 1/en/h", `1/en/h format "application/html"`,
+			"1/en is_embodied_by 1/en/x", `1/en/x format "application/xhtml"`}, []string{"1/en/h tolerant; 1/en/x tolerant; 1/en/p tolerant"}, none},
+		{"XML that is no act", append(statements("en: pdf"), typed("en/rdf", iana+"application/rdf+xml"), "1/en is_embodied_by 1/en/rdf", typed("en/svg", iana+"image/svg+xml"), "1/en is_embodied_by 1/en/svg",
+			typed("en/feed", iana+"application/atom+xml"), "1/en is_embodied_by 1/en/feed"), []string{"1/en/pdf 1(d), 2(b)"}, []string{"1/en/pdf 1(d), 2(b)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := resource(t, graph(t, nil, c.statements...))
@@ -94,6 +104,7 @@ func TestPreferences(t *testing.T) {
 		{"all languages", eli.Preferences{AllLanguages: true}, []string{"1/de/pdf", "1/fr-BE/html", "1/nl/html; 1/nl/pdf", "1/nb/pdf"}},
 		{"some languages", eli.Preferences{Languages: []string{"nl", "fr"}, AllLanguages: true}, []string{"1/nl/html; 1/nl/pdf", "1/fr-BE/html"}},
 		{"formats", eli.Preferences{Formats: []string{"application/pdf", "text/html"}, Languages: []string{"nl"}}, []string{"1/nl/pdf; 1/nl/html; 1/de/pdf; 1/fr-BE/html; 1/nb/pdf"}},
+		{"XML that has a name of its own", eli.Preferences{Formats: []string{"application/akn+xml"}}, nil},
 		{"another format", eli.Preferences{Formats: []string{"Application/EPUB+zip"}}, []string{"1/fr-BE/epub"}},
 		{"all formats", eli.Preferences{AllFormats: true, Languages: []string{"nl"}}, []string{"1/nl/html; 1/fr-BE/html", "1/nl/pdf; 1/de/pdf; 1/nb/pdf"}},
 		{"everything", eli.Preferences{AllFormats: true, AllLanguages: true}, []string{"1/de/pdf", "1/fr-BE/html", "1/nl/html", "1/nl/pdf", "1/nb/pdf"}},

@@ -19,6 +19,8 @@ type Graph struct {
 	byObject  map[rdf.Term][]int32 // likewise, of what is not a literal
 
 	formats map[rdf.Term]Format
+	// variants are other forms of URIs, of which the page states metadata, too
+	variants map[rdf.Term]rdf.Term
 
 	document string // of findings; may be empty
 	report   func(websync.Finding)
@@ -50,7 +52,7 @@ func NewGraph(triples []rdf.Triple, report func(websync.Finding)) *Graph {
 func newGraph(triples []rdf.Triple, document, uri string, report func(websync.Finding)) *Graph {
 	g := &Graph{
 		bySubject: make(map[rdf.Term][]int32), byObject: make(map[rdf.Term][]int32), formats: make(map[rdf.Term]Format),
-		document: document, report: report, reported: make(map[reported]bool),
+		variants: make(map[rdf.Term]rdf.Term), document: document, report: report, reported: make(map[reported]bool),
 	}
 	known := make(map[rdf.Triple]bool, len(triples))
 	add := func(t rdf.Triple) {
@@ -105,11 +107,13 @@ func (g *Graph) unify(triples []rdf.Triple, uri string) map[rdf.Term]rdf.Term {
 	}
 	described := make(map[string]rdf.Term)
 	linked := make(map[string]bool)
+	exact := false // the page describes uri itself
 	for _, t := range triples {
 		k := key(t.Subject)
 		if k == "" || !isMetadata(t) {
 			continue
 		}
+		exact = exact || t.Subject == rdf.IRI(uri)
 		if _, ok := described[k]; !ok {
 			described[k] = t.Subject
 		}
@@ -129,11 +133,13 @@ func (g *Graph) unify(triples []rdf.Triple, uri string) map[rdf.Term]rdf.Term {
 	}
 	for _, t := range triples {
 		own, ok := names[t.Subject]
-		switch {
-		case !ok || !isMetadata(t):
-		case own.Value == uri:
+		if !ok || !isMetadata(t) {
+			continue
+		}
+		g.variants[t.Subject] = own
+		if own == rdf.IRI(uri) && !exact {
 			g.add(ruleURI, "", t.Subject.Value, "the page must describe the URI that was requested, "+uri)
-		default:
+		} else {
 			g.add(ruleVariant, "", t.Subject.Value, "the page describes it as "+own.Value+", too: both count as one")
 		}
 	}

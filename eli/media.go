@@ -34,6 +34,27 @@ var shortTypes = map[string]string{
 	"tiff": "image/tiff", "tif": "image/tiff", "jpeg": "image/jpeg", "jpg": "image/jpeg", "png": "image/png",
 }
 
+// otherTypes are media types that stand for those of annex 4.2.
+var otherTypes = map[string]string{
+	"application/html": typeHTML, "text/htm": typeHTML, "application/xhtml": typeXHTML, "text/xhtml": typeXHTML,
+	"text/xhtml+xml": typeXHTML, "application/x-pdf": typePDF, "text/pdf": typePDF,
+}
+
+// kindOf returns the type of annex 4.2 that a media type stands for, or else that type
+// itself. XML for an act is a file of XML of any vocabulary, such as
+// application/akn+xml, but no metadata, no feed and no picture.
+func kindOf(media string) string {
+	kind, other := otherTypes[media]
+	switch {
+	case other:
+		return kind
+	case !syntax.IsXML(media), media == typeXHTML, media == "application/rdf+xml", strings.HasPrefix(media, "image/"),
+		media == "application/atom+xml", media == "application/rss+xml":
+		return media
+	}
+	return typeXML
+}
+
 // mediaType returns the media type that a value of media_type or format states, in lower
 // case and without parameters; "" if it is not known. Departure is how the value departs
 // from the specification, or "".

@@ -1,6 +1,7 @@
 package eli
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -448,7 +449,7 @@ func (g *Graph) newFormat(node rdf.Term) Format {
 // find returns the node of a legal resource.
 func (g *Graph) find(uri string) (rdf.Term, error) {
 	node := rdf.IRI(uri)
-	if g.isDescribed(node) {
+	if node = cmp.Or(g.variants[node], node); g.isDescribed(node) {
 		return node, nil
 	}
 	if other, ok := g.sameAs(node); ok {

@@ -24,6 +24,7 @@ var (
 	ruleRefresh      = rules.Warning("html-redirect", sectionPages, "a page that redirects to another by HTML")
 	ruleFormats      = rules.Warning("formats", sectionPages, "more formats than are kept")
 	ruleFullTextGone = rules.Warning("full-text-gone", sectionFullText, "formats of which none is there")
+	ruleFullTextNone = rules.Warning("full-text-none", sectionFullText, "formats of which none is among those to choose")
 	ruleFormatType   = rules.Warning("format-type", sectionFullText,
 		"a format that is sent with another media type than the metadata states")
 )
@@ -277,6 +278,7 @@ func isOfKind(contentType, stated string) bool {
 	if got == "" || stated == "" || got == stated || got == "application/octet-stream" {
 		return true
 	}
+	a, b := kindOf(got), kindOf(stated)
 	isPage := func(t string) bool { return t == typeHTML || t == typeXHTML }
-	return isPage(got) && isPage(stated) || !isPage(got) && !isPage(stated) && syntax.IsXML(got) && syntax.IsXML(stated)
+	return a == b || isPage(a) && isPage(b) || !isPage(a) && !isPage(b) && syntax.IsXML(a) && syntax.IsXML(b)
 }

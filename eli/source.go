@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -63,7 +64,8 @@ import (
 // does a page of which only a redirect in HTML is left, unless that leads to the
 // metadata. A page with status 404 or 410 is [websync.ErrGone]. A format with such a
 // status is left out, and the next one is tried; any other failure of a format is an
-// error. If no format is there, the resource has the metadata only.
+// error. If no format is there, the resource has the metadata only; if formats are stated
+// and none is among those to choose, that is a finding with the reason.
 //
 // Departures from the specification go to [harvest.Run.Report].
 type Source struct {
@@ -676,7 +678,11 @@ func (s *Source) Get(ctx context.Context, job *harvest.Job) error {
 	r := &job.Resource
 	r.Content = websync.Link{}
 	obtained := map[string]bool{} // URLs
-	for _, list := range p.act.FullText(s.Preferences) {
+	lists, reasons := p.act.choose(s.Preferences)
+	if len(reasons) > 0 {
+		job.Report(ruleFullTextNone.Finding(p.url, 0, 0, "is_embodied_by", []byte(p.act.URI), strings.Join(reasons, "; ")))
+	}
+	for _, list := range lists {
 		if err := s.text(ctx, job, p, list, links, obtained); err != nil {
 			return err
 		}

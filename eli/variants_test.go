@@ -136,6 +136,9 @@ func TestVariantsOnPage(t *testing.T) {
 			assert.Equal(t, c.rules, strings.Join(rules, " "))
 			again := eli.NewGraph(g.Triples(), func(f websync.Finding) { assert.NotEqual(t, "eli-variant", f.Rule) })
 			assert.Equal(t, g.Triples(), again.Triples())
+			other, err := g.Resource("http://www.law.example/1/")
+			require.NoError(t, err)
+			assert.Equal(t, r.Titles, other.Titles)
 		})
 	}
 }
@@ -154,4 +157,22 @@ func TestVariantsDeleted(t *testing.T) {
 	c.source.SitemapEvery = 0
 	require.True(t, c.run(site(42).lists("", feed("-http://www.law.example/eli/a/ 2026-02-09T12:00:00Z", "d 2026-01-01T12:00:00Z", "http://www.law.example/eli/c 2026-02-07T12:00:00Z"))).InStep())
 	assert.Equal(t, map[string]string{law + "eli/c": "C", law + "eli/d": "D"}, c.titles(), "a tombstone")
+}
+
+// TestRequestedAmongVariants: a page that describes the requested URI, and another form of
+// it, has one finding, of which clients need not care.
+func TestRequestedAmongVariants(t *testing.T) {
+	page := rdfaPage("http://law.example/eli/a", "A", "en/html") + rdfaPage(law+"eli/a", "A")
+	c := newCollection(t)
+	require.True(t, c.run(newSite(40).act("a", "A", "en/html").add(law+"eli/a", "text/html", page).add("http://law.example/eli/a/en/html", "text/html", "text").lists(
+		urlset("a 2026-01-05"), feed("a 2026-01-05T12:00:00Z"))).InStep(), "%v", c.tasks())
+	assert.Equal(t, []string{"eli-variant"}, slices.DeleteFunc(testkit.Rules(c.findings), func(r string) bool { return !strings.HasPrefix(r, "eli-") }))
+	items, err := c.store.Get(t.Context(), testkit.Src, []string{law + "eli/a"})
+	require.NoError(t, err)
+	quads := testkit.Read(t, c.store, items[0].Bodies[1])
+	if items[0].Bodies[0].Name == "graph" {
+		quads = testkit.Read(t, c.store, items[0].Bodies[0])
+	}
+	assert.NotContains(t, quads, "<http://law.example/eli/a> ")
+	assert.Contains(t, quads, "<"+law+"eli/a> <http://data.europa.eu/eli/ontology#is_realized_by>")
 }

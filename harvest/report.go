@@ -56,6 +56,8 @@ type Report struct {
 	// BudgetSpent is set if the run stopped fetching bodies at a limit of the Budget.
 	BudgetSpent bool  `json:"budget_spent"`
 	Findings    int64 `json:"findings"` // departures of documents from their specifications
+	// Rules counts the findings by their rules.
+	Rules map[string]int64 `json:"rules"`
 	// Problems are the first documents that could not be read, Failures the first
 	// resources, up to 20 of each.
 	Problems []Failure `json:"problems"`

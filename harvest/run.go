@@ -72,7 +72,7 @@ type run struct {
 func newRun(h *Harvester, src Source) *run {
 	r := &run{h: h, catalog: h.Catalog, src: src, id: newBatch("").ID, dry: h.dry, log: h.Log}
 	r.report = &Report{Started: time.Now().UTC(), AcceptSkipped: h.AcceptSkipped, Dry: h.dry != nil,
-		Requests: map[int]int64{}, Problems: []Failure{}, Failures: []Failure{}}
+		Requests: map[int]int64{}, Rules: map[string]int64{}, Problems: []Failure{}, Failures: []Failure{}}
 	return r
 }
 
@@ -352,6 +352,7 @@ func (r *run) finding(f websync.Finding) {
 	defer r.ours()
 	r.report.mu.Lock()
 	r.report.Findings++
+	r.report.Rules[f.Rule]++
 	r.report.mu.Unlock()
 	if r.hooks.Finding != nil {
 		r.hooks.Finding(r.key, f)

@@ -98,13 +98,10 @@ func typeFault(want string, d *download) string {
 }
 
 // isKin reports whether bytes of one media type may be meant by the other: XHTML is XML,
-// and is often sent as HTML.
+// and is often sent as HTML, and application/html and application/x-pdf are other names.
 func isKin(want, is string) bool {
-	if want == is {
-		return true
-	}
-	markup := func(t string) bool { return t == htmlType || t == "application/xhtml+xml" }
-	return markup(want) && markup(is) || syntax.IsXML(want) && syntax.IsXML(is)
+	both := func(part string) bool { return strings.Contains(want, part) && strings.Contains(is, part) }
+	return want == is || both("html") || both("pdf") || syntax.IsXML(want) && syntax.IsXML(is)
 }
 
 // sniff returns the media type that the first bytes show, or "".

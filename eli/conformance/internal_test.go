@@ -269,6 +269,9 @@ func TestTypeFault(t *testing.T) {
 		{"application/xml", "application/akn+xml", "<?xml version='1.0'?><act/>", ""},
 		{"application/xml", "text/html", "<html>", "the metadata state application/xml, and the answer is text/html"},
 		{"", "image/png", "x", ""},
+		{"application/html", "text/html", "<html>", ""},
+		{"application/x-pdf", "application/pdf", "%PDF-1.4", ""},
+		{"application/html", "application/pdf", "%PDF-1.4", "the metadata state application/html, and the answer is application/pdf"},
 	} {
 		assert.Equal(t, test.fault, typeFault(test.want, &download{contentType: test.sent, body: []byte(test.body)}), "%+v", test)
 	}

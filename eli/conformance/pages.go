@@ -27,6 +27,7 @@ var ofELI = mappings([]mappingRow{
 	{"namespace prefix spelling term inverse", mapping{ruleOntology, asError}},
 	{"literal level language date", mapping{ruleOntology, asWarn}},
 	{"uri", mapping{ruleDescribes, asError}},
+	{"variant", mapping{ruleDescribes, asWarn}},
 	{"media-type", mapping{ruleMediaType, asWarn}},
 })
 

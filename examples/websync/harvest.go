@@ -216,7 +216,7 @@ func unread(url string) *harvest.Report {
 	now := time.Now().UTC()
 	return &harvest.Report{
 		Source: url, Started: now, Ended: now,
-		Requests: map[int]int64{}, Problems: []harvest.Failure{}, Failures: []harvest.Failure{},
+		Requests: map[int]int64{}, Rules: map[string]int64{}, Problems: []harvest.Failure{}, Failures: []harvest.Failure{},
 	}
 }
 

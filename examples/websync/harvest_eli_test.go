@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,4 +127,21 @@ func TestLegislationRate(t *testing.T) {
 	callHarvest(t, storeFlag(t), "-rate=1e6", w.URL).is(t, exitDone)
 	assert.Less(t, time.Since(began), 5*time.Second)
 	assert.Positive(t, w.asked["/eli/act/1/en/pdf"])
+}
+
+// TestNoFullText: an act with formats of which none is chosen is counted, with the reason.
+func TestNoFullText(t *testing.T) {
+	w := newWeb(t)
+	laws(w, "/eli/sitemap.xml", "", "")
+	page := w.pages["/eli/act/1"]
+	w.set("/eli/act/1", func(rw http.ResponseWriter, r *http.Request) {
+		rec := httptest.NewRecorder()
+		page(rec, r)
+		rw.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(rw, strings.Replace(rec.Body.String(), "application/pdf", "application/epub+zip", 1))
+	})
+	a := callHarvest(t, storeFlag(t), "-protocol=eli", "-rate=1e6", w.URL+"/eli/sitemap.xml")
+	a.is(t, exitDone)
+	assert.Contains(t, a.stderr, "1 formats are stated (application/epub+zip), and none of them is chosen by text/html")
+	assert.Regexp(t, `findings +\d+ departures? from the specification: .*eli-full-text-none 1`, a.stdout)
 }

@@ -130,8 +130,8 @@ func form(report string) string {
 func names(name string, value any) string {
 	switch v := value.(type) {
 	case map[string]any:
-		if name == "requests" {
-			return "a number for each status"
+		if name == "requests" || name == "rules" {
+			return "numbers"
 		}
 		var members []string
 		for _, name := range slices.Sorted(maps.Keys(v)) {

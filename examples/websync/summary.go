@@ -186,7 +186,11 @@ func (r *result) write(w io.Writer) {
 		row("skipped", "%s could not be read, or may be hidden in what could not; -accept-skipped does without", skipped)
 	}
 	if r.Findings > 0 {
-		row("findings", "%s from the specification", display.Plural(r.Findings, "departure", "departures"))
+		text := display.Plural(r.Findings, "departure", "departures") + " from the specification"
+		for i, rule := range slices.Sorted(maps.Keys(r.Rules)) {
+			text += fmt.Sprintf("%s%s %d", [...]string{": ", ", "}[min(i, 1)], rule, r.Rules[rule])
+		}
+		row("findings", "%s", text)
 	}
 	if !r.LogAhead.IsZero() {
 		row("clock", "the store's log ends at %s, ahead of the clock", r.LogAhead.Format(time.DateTime+" MST"))
