@@ -51,10 +51,11 @@ var labelStarts = &unicode.RangeTable{
 	LatinOffset: 2,
 }
 
-// isLabelStart is PN_CHARS_U, of which N-Quads has the colon as well.
+// isLabelStart is PN_CHARS_U without the colon, which the errata of N-Quads and N-Triples
+// 1.1 take out: no other syntax of RDF can carry a label with one.
 func isLabelStart(c rune) bool {
 	if c < utf8.RuneSelf {
-		return c == '_' || c == ':' || syntax.IsAlpha(byte(c))
+		return c == '_' || syntax.IsAlpha(byte(c))
 	}
 	return unicode.Is(labelStarts, c)
 }
