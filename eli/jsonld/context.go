@@ -7,12 +7,21 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/piprate/json-gold/ld"
+
 	"github.com/websync-go/websync/eli/rdf"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
 // object is a JSON object.
 type object = map[string]any
+
+// keys returns the keys of an object in order.
+func keys(o object) []string {
+	names := slices.AppendSeq(make([]string, 0, len(o)), maps.Keys(o))
+	slices.Sort(names)
+	return names
+}
 
 const schema = "http://schema.org/"
 
@@ -108,69 +117,20 @@ func (d *extraction) addContext(url string, text []byte) error {
 	return nil
 }
 
-// takeBase sets the base of a node to the @base of its context, and removes that: IRIs
-// are resolved after the expansion, because json-gold changes their paths.
-func (d *extraction) takeBase(node any) {
-	top, _ := node.(object)
-	contexts, isArray := top["@context"].([]any)
-	if !isArray {
-		contexts = []any{top["@context"]}
-	}
-	for _, context := range contexts {
-		local, _ := context.(object)
-		base, ok := local["@base"]
-		if !ok {
-			continue
-		}
-		switch base := base.(type) {
-		case nil:
-			d.nodeBase = ""
-		case string:
-			d.nodeBase = resolve(d.nodeBase, base)
-		default:
-			continue // which is an error
-		}
-		delete(local, "@base")
-	}
-}
-
-// prepare replaces the remote contexts in a node and below it by what they contain. What
-// is not known goes.
-func (d *extraction) prepare(v any) {
-	switch v := v.(type) {
-	case []any:
-		for _, item := range v {
-			d.prepare(item)
-		}
-	case object:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			value := v[key]
-			switch {
-			case key == "@context":
-				v[key] = d.context(value, nil)
-			case (key == "@id" || key == "@type") && value == nil:
-				d.add(ruleNull, key, "", "the value must be a string: ignored")
-				delete(v, key)
-			default:
-				d.prepare(value)
-			}
-		}
-	}
-}
-
-// context returns a context without references to others. Inside are the URLs of the
-// contexts that it is a part of.
-func (d *extraction) context(v any, inside []string) any {
+// context returns a context without references to others. URL is that of the document
+// that it is in. Inside are the keys of the contexts that it is a part of, with "" where
+// one of them begins in the definition of a term.
+func (d *extraction) context(v any, url string, inside []string) any {
 	switch v := v.(type) {
 	case string:
-		if held, ok := d.remote(v, inside); ok {
+		if held, ok := d.remote(v, url, inside); ok {
 			return held
 		}
 		return []any{}
 	case []any:
 		all := make([]any, 0, len(v))
 		for _, item := range v {
-			switch item := d.context(item, inside).(type) {
+			switch item := d.context(item, url, inside).(type) {
 			case []any:
 				all = append(all, item...)
 			default:
@@ -179,43 +139,114 @@ func (d *extraction) context(v any, inside []string) any {
 		}
 		return all
 	case object:
-		return d.localContext(v, inside)
+		nested := v["@context"]
+		if nested == nil {
+			return d.localContext(v, url, inside)
+		}
+		d.add(ruleTerm, "@context", "@context", "a context inside of a context: it counts instead of what is beside it")
+		return d.context(nested, url, inside)
 	}
 	return v
 }
 
 // localContext returns a context that is an object without references to others.
-func (d *extraction) localContext(v object, inside []string) object {
+func (d *extraction) localContext(v object, url string, inside []string) object {
 	local := make(object, len(v))
-	if name, ok := v["@import"].(string); ok {
-		if held, ok := d.remote(name, inside); ok {
-			imported, _ := held.(object)
-			maps.Copy(local, imported)
-		}
+	if name, ok := v["@import"]; ok {
+		d.importContext(local, name, url, inside)
 	}
-	for key, value := range v {
+	for _, key := range keys(v) {
+		value := v[key]
 		term, isTerm := value.(object)
 		switch {
-		case key == "@import":
-		case key == "@base" && inside == nil:
-			if base, ok := value.(string); ok {
-				value = resolve(d.nodeBase, base)
+		case key == "@import", key == "@base" && len(inside) > 0: // a remote context has no say in the base
+		case key == "", key == "@type" && isTerm && len(term) == 0:
+			d.add(ruleTerm, "@context", key, "no context may define it like this: ignored")
+		case isReserved(key), !ld.IsKeyword(key) && reserves(value):
+			d.add(ruleReserved, "@context", key, "a name of letters after an @ is reserved: the definition is ignored")
+			local[key] = "@reserved" // which json-gold ignores
+		default:
+			if isNull(value) && key[0] != '@' && (v["@protected"] == true || term["@protected"] == true) {
+				d.sealed[key] = true
 			}
 			local[key] = value
-		case isTerm && term["@context"] != nil:
-			scoped := maps.Clone(term)
-			scoped["@context"] = d.context(term["@context"], inside)
-			local[key] = scoped
-		default:
-			local[key] = value
+			if scoped, ok := term["@context"]; ok {
+				local[key] = d.scopedTerm(key, term, scoped, url, inside)
+			}
 		}
 	}
 	return local
 }
 
+// importContext adds the definitions of another context (JSON-LD 1.1 §4.1.10).
+func (d *extraction) importContext(local object, name any, url string, inside []string) {
+	text, ok := name.(string)
+	if !ok {
+		d.add(ruleTerm, "@import", "", "the value must be a string: ignored")
+		return
+	}
+	held, ok := d.remote(text, url, inside)
+	if !ok {
+		return
+	}
+	imported, isObject := held.(object)
+	if !isObject {
+		d.add(ruleTerm, "@import", text, "it must refer to one context: ignored")
+	}
+	maps.Copy(local, imported)
+}
+
+// scopedTerm returns the definition of a term with a context of its own.
+func (d *extraction) scopedTerm(name string, term object, scoped any, url string, inside []string) object {
+	if len(inside) > 0 {
+		inside = append(slices.Clip(inside), "")
+	}
+	scoped = d.context(scoped, url, inside)
+	contexts, isArray := scoped.([]any)
+	if !isArray {
+		contexts = []any{scoped}
+	}
+	if slices.Contains(contexts, nil) && term["@container"] != nil {
+		// Json-gold looks up the container in the term's own context.
+		scoped = append(slices.Clip(contexts), object{name: object{"@id": "_:" + name, "@container": term["@container"]}})
+	}
+	local, _ := scoped.(object)
+	d.scoped = d.scoped || local["@base"] != nil || local["@vocab"] != nil
+	term = maps.Clone(term)
+	term["@context"] = scoped
+	return term
+}
+
+// reserves reports whether a definition maps a term to a reserved name.
+func reserves(definition any) bool {
+	term, _ := definition.(object)
+	return isReserved(definition) || isReserved(term["@id"]) || isReserved(term["@reverse"])
+}
+
+// isReserved reports whether v is a name that looks like a keyword, and is none.
+func isReserved(v any) bool {
+	name, _ := v.(string)
+	if len(name) < 2 || name[0] != '@' || ld.IsKeyword(name) {
+		return false
+	}
+	for i := range len(name) - 1 {
+		if !syntax.IsAlpha(name[i+1]) {
+			return false
+		}
+	}
+	return true
+}
+
+// isNull reports whether a definition leaves a term without a meaning.
+func isNull(definition any) bool {
+	term, isTerm := definition.(object)
+	id, ok := term["@id"]
+	return !isTerm && definition == nil || ok && id == nil
+}
+
 // remote returns the context that a URL refers to.
-func (d *extraction) remote(url string, inside []string) (any, bool) {
-	url = resolve(d.base, strings.TrimSpace(url))
+func (d *extraction) remote(url, base string, inside []string) (any, bool) {
+	url = resolve(base, strings.TrimSpace(url))
 	key := contextKey(url)
 	if held := builtin(key); held != nil && d.contexts[key] == nil {
 		return held, true
@@ -224,15 +255,18 @@ func (d *extraction) remote(url string, inside []string) (any, bool) {
 		return held, true
 	}
 	held, ok := d.contexts[key]
-	for _, outer := range inside {
-		ok = ok && outer != key
+	if at := slices.Index(inside, key); at >= 0 {
+		if slices.Contains(inside[at:], "") {
+			return []any{}, true // it applies there already
+		}
+		ok = false
 	}
 	if !ok {
 		d.undefined = true
 		d.add(ruleContext, "@context", url, "the context is not built in, and remote contexts are not fetched")
 		return nil, false
 	}
-	held = d.context(held, append(inside, key))
+	held = d.context(held, url, append(slices.Clip(inside), key))
 	if len(inside) == 0 {
 		d.prepared[key] = held
 	}

@@ -2,12 +2,9 @@ package jsonld
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -28,31 +25,37 @@ func (offline) LoadDocument(url string) (*ld.RemoteDocument, error) {
 	return nil, fmt.Errorf("%s is not fetched", url)
 }
 
+// sameDocument is what json-gold makes of a reference that is empty, as distinct from one
+// that stands for nothing. It resolves no others against it.
+const sameDocument = "\x7f"
+
 // expand adds the triples of the nodes of one script.
 func (d *extraction) expand(nodes []any) error {
 	bases := make([]string, len(nodes))
-	longest := 0
+	parts := make([]map[string]string, len(nodes))
+	d.longest, d.pointers = len(d.base), 0
 	for i, node := range nodes {
-		d.nodeBase = d.base
-		d.takeBase(node)
-		bases[i] = d.nodeBase
-		longest = max(longest, len(d.nodeBase))
-		d.prepare(node)
+		d.bases = make(map[string]string)
+		bases[i] = d.prepare(node, &scope{base: d.base}).base
+		parts[i] = d.bases
 	}
-	if err := d.check(nodes, longest); err != nil {
+	if err := d.check(nodes, d.longest); err != nil {
 		return err
 	}
+	options := ld.NewJsonLdOptions(sameDocument)
+	options.DocumentLoader = offline{}
 	c := converter{extraction: d, labels: make(map[string]rdf.Term)}
 	for i, node := range nodes {
-		d.nodeBase = bases[i]
-		expanded, err := expandNode(node)
+		d.nodeBase, d.bases = bases[i], parts[i]
+		if options.ExpandedElementHandler = nil; len(d.bases) > 0 {
+			options.ExpandedElementHandler = d.markBase
+		}
+		expanded, err := expandNode(node, options)
+		if err != nil && d.mend(node, ld.NewContext(nil, options)) {
+			expanded, err = expandNode(node, options)
+		}
 		if err != nil {
-			text := err.Error()
-			if fault, ok := errors.AsType[*ld.JsonLdError](err); ok {
-				text = fmt.Sprintf("%.200s", fault.Error())
-			}
-			d.add(ruleInvalid, "", "", "a node is ignored: "+text)
-			continue
+			expanded = d.expandParts(node, options, err)
 		}
 		for _, v := range expanded {
 			c.resource(v)
@@ -64,15 +67,31 @@ func (d *extraction) expand(nodes []any) error {
 	return nil
 }
 
-// expandNode expands one node without a base: relative IRIs remain.
-func expandNode(node any) (expanded []any, err error) {
-	options := ld.NewJsonLdOptions("")
-	options.DocumentLoader = offline{}
+// markBase notes the base of a part of a node in the part.
+func (d *extraction) markBase(pointer string, part any) {
+	for ; pointer != ""; pointer = pointer[:strings.LastIndexByte(pointer, '/')] {
+		if base, ok := d.bases[pointer]; ok {
+			part.(object)["@base"] = base
+			return
+		}
+	}
+}
+
+// expandNode expands one node. Relative IRIs remain.
+func expandNode(node any, options *ld.JsonLdOptions) (expanded []any, err error) {
 	err = survive.Panic("json-gold", func() (err error) {
 		expanded, err = ld.NewJsonLdProcessor().Expand(node, options)
 		return err
 	})
 	return expanded, err
+}
+
+// reason returns what json-gold says.
+func reason(err error) string {
+	if fault, ok := errors.AsType[*ld.JsonLdError](err); ok {
+		return fmt.Sprintf("%.200s", fault.Error())
+	}
+	return err.Error()
 }
 
 // A converter makes triples of expanded nodes (JSON-LD 1.1 API §7.2, §8).
@@ -82,12 +101,9 @@ type converter struct {
 	err    error               // ends conversion
 }
 
-func (c *converter) emit(subject rdf.Term, predicate string, object rdf.Term) {
-	if subject.Kind == 0 || object.Kind == 0 || c.err != nil {
-		return
-	}
-	t := rdf.Triple{Subject: subject, Predicate: rdf.IRI(rdf.EscapeIRI(predicate)), Object: object}
-	if t.Predicate.Check() != nil || c.known[t] {
+func (c *converter) emit(subject, predicate, object rdf.Term) {
+	t := rdf.Triple{Subject: subject, Predicate: predicate, Object: object}
+	if subject.Kind == 0 || predicate.Kind == 0 || object.Kind == 0 || c.err != nil || c.known[t] {
 		return
 	}
 	if len(c.triples) >= c.maxTriples {
@@ -106,9 +122,30 @@ func (c *converter) newBlank() rdf.Term {
 	return rdf.Blank("b" + strconv.Itoa(c.blanks))
 }
 
+// iri returns the term for an IRI; the zero Term if it is none.
+func (c *converter) iri(element, iri string) rdf.Term {
+	clean := rdf.EscapeIRI(iri)
+	if path, fragment, _ := strings.Cut(clean, "#"); strings.Contains(fragment, "#") {
+		clean = path + "#" + strings.ReplaceAll(fragment, "#", "%23")
+	}
+	if clean != iri {
+		c.add(ruleIRI, element, iri, "a character that no IRI has is percent-encoded")
+	}
+	if t := rdf.IRI(clean); t.Check() == nil {
+		return t
+	}
+	return rdf.Term{}
+}
+
 // node returns the term for an @id; the zero Term if it is no IRI.
 func (c *converter) node(id string) rdf.Term {
-	if strings.HasPrefix(id, "_:") {
+	switch {
+	case id == "":
+		c.add(ruleReserved, "@id", "", "a reserved name, or a term without a meaning: ignored")
+		return rdf.Term{}
+	case id == sameDocument:
+		id = ""
+	case strings.HasPrefix(id, "_:"):
 		t, ok := c.labels[id]
 		if !ok {
 			t = c.newBlank()
@@ -116,15 +153,7 @@ func (c *converter) node(id string) rdf.Term {
 		}
 		return t
 	}
-	iri := resolve(c.nodeBase, id)
-	clean := rdf.EscapeIRI(iri)
-	if clean != iri {
-		c.add(ruleIRI, "@id", iri, "a character that no IRI has is percent-encoded")
-	}
-	if t := rdf.IRI(clean); t.Check() == nil {
-		return t
-	}
-	return rdf.Term{}
+	return c.iri("@id", resolve(c.nodeBase, id))
 }
 
 // resource adds the triples of a node object, and returns its term.
@@ -136,6 +165,10 @@ func (c *converter) resource(v any) rdf.Term {
 	if _, isValue := node["@value"]; isValue {
 		return rdf.Term{}
 	}
+	outer := c.nodeBase
+	if base, ok := node["@base"].(string); ok {
+		c.nodeBase = base
+	}
 	var subject rdf.Term
 	if id, ok := node["@id"].(string); ok {
 		subject = c.node(id)
@@ -144,12 +177,13 @@ func (c *converter) resource(v any) rdf.Term {
 	}
 	for _, t := range list(node["@type"]) {
 		if name, ok := t.(string); ok {
-			c.emit(subject, rdf.Type, c.class(name))
+			c.emit(subject, rdf.IRI(rdf.Type), c.class(name))
 		}
 	}
-	for _, property := range slices.Sorted(maps.Keys(node)) {
+	for _, property := range keys(node) {
 		c.property(subject, node, property)
 	}
+	c.nodeBase = outer
 	return subject
 }
 
@@ -158,9 +192,10 @@ func (c *converter) property(subject rdf.Term, node object, property string) {
 	switch {
 	case property == "@reverse":
 		reverse, _ := node[property].(object)
-		for _, name := range slices.Sorted(maps.Keys(reverse)) {
+		for _, name := range keys(reverse) {
+			predicate := c.iri("@reverse", name)
 			for _, v := range list(reverse[name]) {
-				c.emit(c.resource(v), name, subject)
+				c.emit(c.resource(v), predicate, subject)
 			}
 		}
 	case property == "@graph", property == "@included":
@@ -172,8 +207,9 @@ func (c *converter) property(subject rdf.Term, node object, property string) {
 		}
 	case strings.HasPrefix(property, "@"), syntax.Scheme(property) == 0:
 	default:
+		predicate := c.iri("property", property)
 		for _, v := range list(node[property]) {
-			c.emit(subject, property, c.value(v))
+			c.emit(subject, predicate, c.value(v))
 		}
 	}
 }
@@ -215,17 +251,15 @@ func (c *converter) value(v any) rdf.Term {
 	if !ok {
 		return c.resource(v)
 	}
-	head := rdf.IRI(rdf.Nil)
 	terms := []rdf.Term{}
 	for _, item := range list(items) {
-		if t := c.value(item); t.Kind != 0 {
-			terms = append(terms, t)
-		}
+		terms = append(terms, c.value(item))
 	}
+	head := rdf.IRI(rdf.Nil)
 	for i := len(terms) - 1; i >= 0; i-- {
 		cell := c.newBlank()
-		c.emit(cell, rdf.First, terms[i])
-		c.emit(cell, rdf.Rest, head)
+		c.emit(cell, rdf.IRI(rdf.First), terms[i])
+		c.emit(cell, rdf.IRI(rdf.Rest), head)
 		head = cell
 	}
 	return head
@@ -234,12 +268,14 @@ func (c *converter) value(v any) rdf.Term {
 // literal returns the literal of a value object.
 func (c *converter) literal(node object, value any) rdf.Term {
 	datatype, _ := node["@type"].(string)
-	if datatype == "@json" {
-		text, err := json.Marshal(value)
-		if err != nil {
-			return rdf.Term{}
+	if types, isArray := node["@type"].([]any); isArray {
+		c.add(ruleDatatype, "@type", fmt.Sprint(types...), "a value must have one datatype, and no array of them")
+		if len(types) == 1 {
+			datatype, _ = types[0].(string)
 		}
-		return rdf.Literal(string(text), rdfJSON)
+	}
+	if datatype == "@json" {
+		return jsonLiteral(value)
 	}
 	var text string
 	switch v := value.(type) {
@@ -266,10 +302,21 @@ func (c *converter) literal(node object, value any) rdf.Term {
 		}
 		c.add(ruleLang, "@language", lang, "not a language tag: ignored")
 	}
-	if datatype = rdf.EscapeIRI(datatype); datatype != "" && rdf.IRI(datatype).Check() != nil {
-		datatype = ""
+	if datatype != "" {
+		datatype = c.iri("@type", datatype).Value
 	}
 	return rdf.Literal(text, datatype)
+}
+
+// jsonLiteral returns JSON in its canonical form (RFC 8785). Json-gold makes that in
+// conversions only, and of objects only.
+func jsonLiteral(value any) rdf.Term {
+	const name = "urn:x:json"
+	literal := object{"@type": "@json", "@value": object{"": value}}
+	set := ld.NewRDFDataset()
+	set.GraphToRDF("", object{name: object{"@id": name, name: []any{literal}}}, ld.NewIdentifierIssuer(""), false)
+	text := set.GetQuads("")[0].Object.GetValue()
+	return rdf.Literal(text[len(`{"":`):len(text)-1], rdfJSON)
 }
 
 // canonicalDouble returns the canonical form of an xsd:double (JSON-LD 1.1 API §8.6).

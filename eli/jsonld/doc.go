@@ -15,12 +15,18 @@
 // ontology. Any other URL is the finding jsonld-context, and the rest of the JSON-LD
 // counts without it.
 //
-// Faults. A script that is not JSON-LD is a finding, and other scripts count. What could
-// take far more memory or time than its size says ends with [websync.ErrLimit] before it
-// is expanded.
+// Faults. A script that is not JSON-LD is a finding, and other scripts count. A wrong
+// entry of a context costs itself only: the finding jsonld-term names it. What else is
+// wrong costs the node of the script, or of its graph, that it is in. What could take far
+// more memory or time than its size says ends with [websync.ErrLimit] before it is
+// expanded.
 //
 // Named graphs count as parts of the page. The base direction of text is dropped, and so
-// is a language that is no language tag. Characters that no IRI has are percent-encoded.
+// is a language that is no language tag. Characters that no IRI has are percent-encoded,
+// where the JSON-LD 1.1 API drops the statement: each is the finding jsonld-iri.
+//
+// Not supported: a context in the definition of a term for @nest. The page docs/rdf.md
+// has the results of the public test suite.
 //
 // This package links net/http, because json-gold does. It makes no requests.
 package jsonld

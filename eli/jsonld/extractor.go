@@ -56,7 +56,7 @@ func (x *Extractor) Extract(src io.Reader, base, contentType string, report func
 		return nil, fmt.Errorf("jsonld: the base %q must be an absolute URL", websync.RedactURL(base))
 	}
 	d := &extraction{to: report, base: url, contexts: make(map[string]any), prepared: make(map[string]any),
-		maxTriples: cmp.Or(x.MaxTriples, 100_000)}
+		sealed: make(map[string]bool), maxTriples: cmp.Or(x.MaxTriples, 100_000)}
 	if d.maxTriples < 0 {
 		d.maxTriples = int(^uint(0) >> 1)
 	}
@@ -93,13 +93,22 @@ type extraction struct {
 
 	values    int     // JSON values so far
 	cost      float64 // of contexts so far
+	mending   int     // definitions that were copied to find wrong ones
+	pointers  int     // bytes of the JSON Pointers of bases
 	triples   []rdf.Triple
 	known     map[rdf.Triple]bool
 	blanks    int
 	reported  map[reported]bool
 	script    script
-	nodeBase  string // the base of the current node: @base of its context, or that of the document
-	undefined bool   // a context of the current script is not known
+	undefined bool // a context of the current script is not known
+
+	// The current node.
+	nodeBase string            // its base: @base of its context, or that of the document
+	bases    map[string]string // those of parts with other ones, by JSON Pointers (RFC 6901)
+	path     []string          // the position in it
+	longest  int               // bytes of a @base of the script
+	sealed   map[string]bool   // terms that are protected and null
+	scoped   bool              // a context of a term has a @base or a @vocab
 }
 
 type reported struct{ rule, element, value, message string }

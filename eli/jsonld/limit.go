@@ -55,9 +55,16 @@ type measure struct {
 	base     int             // bytes that each IRI may begin with
 	relative int             // bytes that a relative @vocab adds to the one before
 	longest  int             // bytes of a definition
+	path     int             // bytes of the JSON Pointer of the current value
+	pointers int             // of all values
 
 	definitions map[string][]string // terms, and those that define them
 	known       map[uintptr]bool    // contexts that are measured
+}
+
+func newMeasure(base int) *measure {
+	return &measure{base: base, names: make(map[string]bool),
+		definitions: make(map[string][]string), known: make(map[uintptr]bool)}
 }
 
 // checkValues returns an error if a script has too many JSON values.
@@ -76,7 +83,7 @@ func (d *extraction) checkValues(doc any) error {
 // check returns an error if the expansion of nodes, whose contexts are prepared, could
 // take too much. Their bases have at most base bytes.
 func (d *extraction) check(nodes []any, base int) error {
-	m := measure{base: base, names: make(map[string]bool), definitions: make(map[string][]string), known: make(map[uintptr]bool)}
+	m := newMeasure(base)
 	m.value(nodes)
 	applied := m.contexts
 	if m.scoped > 0 || m.resets > 0 {
@@ -96,6 +103,8 @@ func (d *extraction) check(nodes []any, base int) error {
 		return fmt.Errorf("%d contexts with %d terms: %w", applied, m.terms, websync.ErrLimit)
 	case float64(m.values+len(m.names))*float64(m.base+m.relative+(chain+1)*m.longest) > maxExpanded:
 		return fmt.Errorf("IRIs that become too long: %w", websync.ErrLimit)
+	case d.pointers > 0 && m.pointers > maxExpanded, d.pointers > maxExpanded:
+		return fmt.Errorf("names that are too long beside a @base: %w", websync.ErrLimit)
 	}
 	return nil
 }
@@ -103,6 +112,7 @@ func (d *extraction) check(nodes []any, base int) error {
 // value measures a value of a node.
 func (m *measure) value(v any) {
 	m.values++
+	m.pointers += m.path
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
@@ -115,7 +125,9 @@ func (m *measure) value(v any) {
 				m.context(value)
 				continue
 			}
+			m.path += len(key)
 			m.value(value)
+			m.path -= len(key)
 		}
 	}
 }

@@ -9,7 +9,13 @@ import (
 )
 
 // notInIRI reports whether an IRIREF can't have a byte (N-Quads §4, production 10).
-func notInIRI(c byte) bool { return c <= ' ' || strings.IndexByte("<>\"{}|^`\\", c) >= 0 }
+func notInIRI(c byte) bool {
+	switch c {
+	case '<', '>', '"', '{', '}', '|', '^', '`', '\\':
+		return true
+	}
+	return c <= ' '
+}
 
 // isLangTag reports whether s matches LANGTAG, without the @.
 func isLangTag(s string) bool {
