@@ -35,6 +35,7 @@ var mayImport = map[string][]string{
 	"internal/testing/histories": {},
 	"internal/testing/docs":      {},
 	"internal/testing/interop":   {},
+	"internal/testing/rdfsuites": {},
 	"internal/syntax":            {},
 	"internal/spool":             {},
 	"internal/filelock":          {},
