@@ -13,8 +13,8 @@ import (
 // Preferences choose among the expressions and formats of a legal resource. The zero
 // value chooses one file: of the first expression, in HTML, XHTML, XML or PDF.
 type Preferences struct {
-	// Languages are language tags, the preferred one first: "fr" stands for fr-BE, too.
-	// Other languages come after them.
+	// Languages are language tags, codes of three letters or URIs of the EU's table, the
+	// preferred one first: "fr" stands for fr-BE, too. Other languages come after them.
 	Languages []string
 
 	// AllLanguages chooses a file of each expression instead of the preferred one. With
@@ -24,7 +24,8 @@ type Preferences struct {
 	// Formats are media types without parameters, the preferred one first. Others are not
 	// chosen, except that application/xml stands for other XML of an act, too, such as
 	// text/xml and application/akn+xml, and text/html for application/html. If empty,
-	// they are those of annex 4.2: HTML, XHTML, XML and PDF.
+	// they are those of annex 4.2: HTML, XHTML, XML and PDF. File types such as "pdf"
+	// stand for their media types.
 	Formats []string
 
 	// AllFormats chooses a file of each of the Formats instead of the preferred one.
@@ -33,6 +34,21 @@ type Preferences struct {
 	// Strict accepts media types only as annex 4.2 writes them, and no others for them:
 	// https://www.iana.org/assignments/media-types/text/html, for example.
 	Strict bool
+}
+
+// Check returns an error for the first language or format that is none.
+func (p *Preferences) Check() error {
+	for _, l := range p.Languages {
+		if languageTag(lastStep(l)) == "" {
+			return fmt.Errorf("eli: Preferences.Languages: %q must be a language such as fr, fra or fr-BE", l)
+		}
+	}
+	for _, f := range p.Formats {
+		if shortTypes[strings.ToLower(f)] == "" && !isMediaType(f) {
+			return fmt.Errorf("eli: Preferences.Formats: %q must be a media type such as application/pdf, or a file type such as pdf", f)
+		}
+	}
+	return nil
 }
 
 // A Candidate is a URL that may have the full text.
@@ -70,6 +86,10 @@ func (r *LegalResource) FullText(p Preferences) [][]Candidate {
 func (r *LegalResource) choose(p Preferences) (lists [][]Candidate, reasons []string) {
 	if len(p.Formats) == 0 {
 		p.Formats = annexTypes
+	}
+	p.Formats = slices.Clone(p.Formats)
+	for i, f := range p.Formats {
+		p.Formats[i] = cmp.Or(shortTypes[strings.ToLower(f)], f)
 	}
 	groups := p.groups(r)
 	if len(groups) == 0 && len(r.Expressions) > 0 {
@@ -133,7 +153,7 @@ func (p *Preferences) reason(expressions []*Expression) string {
 // groups returns the expressions that each file is chosen from.
 func (p *Preferences) groups(r *LegalResource) [][]*Expression {
 	rank := func(x *Expression) int {
-		at := slices.IndexFunc(p.Languages, func(l string) bool { return matchesLanguage(x.Language, l) })
+		at := slices.IndexFunc(p.Languages, func(l string) bool { return x.in(l) != "" })
 		if at < 0 {
 			return len(p.Languages)
 		}
@@ -155,6 +175,16 @@ func (p *Preferences) groups(r *LegalResource) [][]*Expression {
 		groups[i] = all[i : i+1]
 	}
 	return groups
+}
+
+// in returns the tag of the language of an expression that is a wanted one; "" if none is.
+func (x *Expression) in(wanted string) string {
+	for _, tag := range x.Languages {
+		if matchesLanguage(tag, wanted) {
+			return tag
+		}
+	}
+	return ""
 }
 
 // candidates is a list of Candidates, each URL once.
@@ -219,8 +249,12 @@ func (c *candidates) addFormat(x *Expression, f *Format, media, step string, p P
 		if step != stepTolerant {
 			by += ", " + second
 		}
+		lang := x.Language
+		for _, wanted := range slices.Backward(p.Languages) {
+			lang = cmp.Or(x.in(wanted), lang)
+		}
 		c.all = append(c.all, Candidate{
-			URL: url, MediaType: media, Lang: x.Language, Expression: x.URI, Format: f.URI, Step: by,
+			URL: url, MediaType: media, Lang: lang, Expression: x.URI, Format: f.URI, Step: by,
 		})
 	}
 	for _, url := range f.ExemplifiedBy {

@@ -99,6 +99,8 @@ func TestPreferences(t *testing.T) {
 		{"two languages", eli.Preferences{Languages: []string{"fra", "nl"}}, []string{"1/fr-BE/html; 1/nl/html; 1/nl/pdf; 1/de/pdf; 1/nb/pdf"}},
 		{"a language that is not there", eli.Preferences{Languages: []string{"sv"}}, []string{"1/de/pdf; 1/fr-BE/html; 1/nl/html; 1/nl/pdf; 1/nb/pdf"}},
 		{"the beginning of a language", eli.Preferences{Languages: []string{"n"}}, []string{"1/de/pdf; 1/fr-BE/html; 1/nl/html; 1/nl/pdf; 1/nb/pdf"}},
+		{"codes of three letters, and URIs", eli.Preferences{Languages: []string{"http://publications.europa.eu/resource/authority/language/NOR", "NLD"}, AllLanguages: true}, []string{"1/nb/pdf", "1/nl/html; 1/nl/pdf"}},
+		{"file types", eli.Preferences{Languages: []string{"nld"}, AllLanguages: true, Formats: []string{"PDF"}}, []string{"1/nl/pdf"}},
 		{"Norwegian", eli.Preferences{Languages: []string{"no"}, AllLanguages: true}, []string{"1/nb/pdf"}},
 		{"another region", eli.Preferences{Languages: []string{"fr-FR"}, AllLanguages: true}, nil},
 		{"all languages", eli.Preferences{AllLanguages: true}, []string{"1/de/pdf", "1/fr-BE/html", "1/nl/html; 1/nl/pdf", "1/nb/pdf"}},
@@ -123,5 +125,52 @@ func TestPreferences(t *testing.T) {
 			}
 			assert.Equal(t, c.want, got)
 		})
+	}
+}
+
+// TestSeveralLanguages: an expression in several languages is in each of them.
+func TestSeveralLanguages(t *testing.T) {
+	const authority = "http://publications.europa.eu/resource/authority/language/"
+	r := resource(t, graph(t, nil, append(statements("de: pdf"), "1 is_realized_by 1/x", "1/x language "+authority+"FRA", "1/x language "+authority+"NLD",
+		"1/x is_embodied_by 1/x/pdf", "1/x/pdf media_type https://www.iana.org/assignments/media-types/application/pdf")...))
+	for _, c := range []struct {
+		p    eli.Preferences
+		want string
+	}{
+		{eli.Preferences{}, "de 1/de/pdf, fr 1/x/pdf"},
+		{eli.Preferences{Languages: []string{"nl", "fr"}}, "nl 1/x/pdf, de 1/de/pdf"},
+		{eli.Preferences{Languages: []string{"fra"}, AllLanguages: true}, "fr 1/x/pdf"},
+		{eli.Preferences{Languages: []string{"nl", "fr"}, AllLanguages: true}, "nl 1/x/pdf"},
+		{eli.Preferences{AllLanguages: true}, "de 1/de/pdf; fr 1/x/pdf"},
+	} {
+		var lists []string
+		for _, list := range r.FullText(c.p) {
+			var all []string
+			for _, candidate := range list {
+				all = append(all, candidate.Lang+" "+strings.TrimPrefix(candidate.URL, "https://law.example/"))
+			}
+			lists = append(lists, strings.Join(all, ", "))
+		}
+		assert.Equal(t, c.want, strings.Join(lists, "; "), "%+v", c.p)
+	}
+}
+
+func TestPreferencesCheck(t *testing.T) {
+	for _, c := range []struct {
+		p    eli.Preferences
+		want string
+	}{
+		{eli.Preferences{}, ""},
+		{eli.Preferences{Languages: []string{"fr", "POR", "sr-Latn-RS", "http://publications.europa.eu/resource/authority/language/FRA"}, Formats: []string{"pdf", "application/akn+xml"}}, ""},
+		{eli.Preferences{Languages: []string{"fr", "French"}}, `eli: Preferences.Languages: "French" must be a language such as fr, fra or fr-BE`},
+		{eli.Preferences{Languages: []string{""}}, `eli: Preferences.Languages: "" must be a language such as fr, fra or fr-BE`},
+		{eli.Preferences{Formats: []string{"paper"}}, `eli: Preferences.Formats: "paper" must be a media type such as application/pdf, or a file type such as pdf`},
+	} {
+		err := (&eli.Source{Sitemap: sitemapURL, Preferences: c.p}).Check()
+		if c.want == "" {
+			assert.NoError(t, err)
+		} else {
+			assert.EqualError(t, err, c.want)
+		}
 	}
 }

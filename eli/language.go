@@ -1,6 +1,7 @@
 package eli
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/websync-go/websync/internal/syntax"
@@ -23,15 +24,22 @@ const languageCodes = `aaaar ababk aeave afafr akaka amamh anarg arara asasm ava
 const bibliographic = "sqalb hyarm eubaq mybur zhchi cscze nldut frfre kageo deger elgre isice mkmac mimao msmay " +
 	"faper rorum skslo botib cywel"
 
-// languages maps codes of three letters to those of two, and these to themselves.
-var languages = newLanguages()
+// countries are codes of countries that publishers write for their languages, each with
+// the language. They are codes of languages, too, but of none that legislation is in.
+var countries = map[string]string{
+	"bgr": "bg", "dnk": "da", "esp": "es", "ltu": "lt", "lva": "lv", "prt": "pt", "rou": "ro", "svk": "sk", "svn": "sl",
+}
 
-func newLanguages() map[string]string {
-	m := make(map[string]string)
-	for _, pair := range strings.Fields(languageCodes + " " + bibliographic) {
-		m[pair[:2]], m[pair[2:]] = pair[:2], pair[:2]
+// languages maps codes of three letters to those of two, and these to themselves.
+// longCodes maps codes of two letters to those of ISO 639-3.
+var languages, longCodes = newLanguages()
+
+func newLanguages() (short, long map[string]string) {
+	short, long = make(map[string]string), make(map[string]string)
+	for _, pair := range strings.Fields(bibliographic + " " + languageCodes) {
+		short[pair[:2]], short[pair[2:]], long[pair[:2]] = pair[:2], pair[:2], pair[2:]
 	}
-	return m
+	return short, long
 }
 
 // languageTag returns the BCP 47 language tag for a code or a tag in any case, with
@@ -41,8 +49,8 @@ func languageTag(code string) string {
 	code = strings.ReplaceAll(strings.TrimSpace(code), "_", "-")
 	primary, rest, hasRest := strings.Cut(code, "-")
 	primary = strings.ToLower(primary)
-	switch short, ok := languages[primary]; {
-	case ok:
+	switch short := cmp.Or(languages[primary], countries[primary]); {
+	case short != "":
 		primary = short
 	case len(primary) != 3:
 		return ""
@@ -72,6 +80,12 @@ func languageTag(code string) string {
 // authorityLanguages is where the EU's table of languages has its URIs.
 const authorityLanguages = "http://publications.europa.eu/resource/authority/language/"
 
+// inTable returns the URI of the EU's table for a language tag.
+func inTable(tag string) string {
+	code, _, _ := strings.Cut(tag, "-")
+	return authorityLanguages + strings.ToUpper(cmp.Or(longCodes[code], code))
+}
+
 // lastStep returns the last step of a URI's path, or what follows the number sign.
 func lastStep(uri string) string {
 	if at := strings.IndexByte(uri, '?'); at >= 0 {
@@ -85,7 +99,7 @@ func lastStep(uri string) string {
 // varieties: fr-BE is in fr (RFC 4647 §3.3.1). Norwegian has two forms with tags of their
 // own.
 func matchesLanguage(tag, wanted string) bool {
-	if w := languageTag(wanted); w != "" {
+	if w := languageTag(lastStep(wanted)); w != "" {
 		wanted = w
 	}
 	if wanted == "no" && (matchesLanguage(tag, "nb") || matchesLanguage(tag, "nn")) {

@@ -160,8 +160,11 @@ type LegalResource struct {
 type Expression struct {
 	Entity
 
-	// Language is the BCP 47 tag of the language, such as "fr"; "" if it is not known.
-	Language string
+	// Language is the BCP 47 tag of the language, such as "fr"; "" if it is not known. If
+	// the expression has several, such as a text in two columns, it is the first of
+	// Languages.
+	Language  string
+	Languages []string
 
 	Titles, TitlesShort, TitlesAlternative []Text
 	Publisher                              []string
@@ -345,7 +348,9 @@ func (g *Graph) expression(node rdf.Term) Expression {
 		Publisher:       append(e.Strings("publisher"), e.Strings("publisher_agent")...),
 		DatePublication: e.Date("date_publication"), VersionDate: e.Date("version_date"),
 	}
-	x.Language = e.language(x.Titles)
+	if x.Languages = e.languages(x.Titles); len(x.Languages) > 0 {
+		x.Language = x.Languages[0]
+	}
 	for _, n := range e.resources("is_embodied_by") {
 		x.Formats = append(x.Formats, g.format(n))
 	}
@@ -360,28 +365,38 @@ func (g *Graph) describes(node rdf.Term) bool {
 	})
 }
 
-// language returns the BCP 47 tag of an expression's language.
-func (e *Entity) language(titles []Text) string {
+// languages returns the BCP 47 tags of an expression's languages.
+func (e *Entity) languages(titles []Text) (tags []string) {
 	for _, v := range e.Values("language") {
-		var code string
+		var codes []string
 		switch v.Kind {
 		case rdf.KindIRI:
-			code = lastStep(v.Value)
+			codes = []string{lastStep(v.Value)}
 		case rdf.KindLiteral:
-			code = v.Value
+			codes = strings.FieldsFunc(v.Value, func(c rune) bool { return strings.ContainsRune(",;/| ", c) })
 		}
-		tag := languageTag(code)
-		switch {
-		case tag == "":
+		known := 0
+		for _, code := range codes {
+			tag := languageTag(code)
+			if tag == "" {
+				continue
+			}
+			if known++; !slices.Contains(tags, tag) && len(tags) < maxOfFormat {
+				tags = append(tags, tag)
+			}
+			switch {
+			case v.Kind == rdf.KindLiteral:
+				e.graph.add(ruleLanguage, "language", v.Value, "the language must be the URI "+inTable(tag)+", not a literal")
+			case v.Value != inTable(tag):
+				e.graph.add(ruleLanguage, "language", v.Value, "the language must be the URI "+inTable(tag))
+			}
+		}
+		if known < max(1, len(codes)) {
 			e.graph.add(ruleLanguage, "language", v.Value, "the language is not known")
-			continue
-		case v.Kind == rdf.KindLiteral:
-			e.graph.add(ruleLanguage, "language", v.Value,
-				"the language must be a URI like "+authorityLanguages+"FRA, not a literal")
-		case v.Value != authorityLanguages+strings.ToUpper(code):
-			e.graph.add(ruleLanguage, "language", v.Value, "the language must be a URI like "+authorityLanguages+"FRA")
 		}
-		return tag
+	}
+	if len(tags) > 0 {
+		return tags
 	}
 	tag := ""
 	if step := lastStep(e.URI); len(step) == 2 || len(step) == 3 {
@@ -393,8 +408,9 @@ func (e *Entity) language(titles []Text) string {
 	if tag != "" {
 		e.graph.addOnce(ruleLanguage, "", "language", e.URI,
 			"an expression without a language: that of its URI or title is taken")
+		tags = []string{tag}
 	}
-	return tag
+	return tags
 }
 
 // format returns the description of a format, which several expressions may have.

@@ -21,8 +21,10 @@ import (
 
 // What is wrong with pages and their files, besides their metadata.
 var (
-	ruleRefresh      = rules.Warning("html-redirect", sectionPages, "a page that redirects to another by HTML")
-	ruleFormats      = rules.Warning("formats", sectionPages, "more formats than are kept")
+	ruleRefresh = rules.Warning("html-redirect", sectionPages, "a page that redirects to another by HTML")
+	ruleFormats = rules.Warning("formats", sectionPages, "more formats than are kept")
+	ruleLinked  = rules.Warning("linked", sectionPages,
+		"an expression that is only linked, and whose own page does not describe it")
 	ruleFullTextGone = rules.Warning("full-text-gone", sectionFullText, "formats of which none is there")
 	ruleFullTextNone = rules.Warning("full-text-none", sectionFullText, "formats of which none is among those to choose")
 	ruleFormatType   = rules.Warning("format-type", sectionFullText,
@@ -85,6 +87,22 @@ func (p *page) read(uri string, extractors []Extractor, report func(websync.Find
 	}
 	p.act, err = p.graph.Resource(uri)
 	return err
+}
+
+// describing extracts the metadata of the page of an expression.
+func (p *page) describing(extractors []Extractor, report func(websync.Finding)) (*Graph, error) {
+	extraction.Lock()
+	defer extraction.Unlock()
+	g, err := readPage(p.data, p.final, p.uri, p.contentType, extractors, report)
+	if err != nil {
+		return nil, err
+	}
+	if node, err := g.find(p.uri); err != nil {
+		return nil, err
+	} else if !g.describes(node) {
+		return nil, &ResourceError{URI: p.uri, Err: ErrNotDescribed}
+	}
+	return g, nil
 }
 
 // restore reads the metadata that a Store holds.

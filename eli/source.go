@@ -20,6 +20,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/internal/document"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -85,6 +86,11 @@ type Source struct {
 	// Preferences choose the full texts. What the Store holds is not obtained anew when
 	// they change, unless [harvest.Harvester.Recheck] is set.
 	Preferences Preferences
+
+	// Linked requests the pages of the expressions that the page of a resource only links
+	// to, and adds their metadata (§3.2.2): 100 of a resource at most, in each Get. What
+	// the Store holds is not obtained anew when it changes, unless Recheck is set.
+	Linked bool
 
 	// Extractors extract the metadata, as in ReadPage. If empty, it is RDFa only, with
 	// MaxPage as its limit.
@@ -152,7 +158,7 @@ func (s *Source) Check() error {
 	case s.Feed:
 		return fmt.Errorf("eli: Source.Sitemap and Source.Feed are both %q; they are two documents", websync.RedactURL(s.Feed))
 	}
-	return nil
+	return s.Preferences.Check()
 }
 
 // TwoLists reports whether there is a feed beside the sitemap.
@@ -702,6 +708,11 @@ func (s *Source) page(ctx context.Context, job *harvest.Job) (*page, error) {
 			return nil, docfetch.NewPartError("eli: page", url, err)
 		case err != nil:
 			return nil, fmt.Errorf("eli: page: %w", err)
+		case p.held && s.Linked:
+			if p, err = s.follow(ctx, job, p); err != nil {
+				return nil, err
+			}
+			return p, s.keepGraph(ctx, job, p)
 		case p.held:
 			_, err := job.Reuse(graphName)
 			return p, err
@@ -712,6 +723,9 @@ func (s *Source) page(ctx context.Context, job *harvest.Job) (*page, error) {
 			next = p.refresh()
 		}
 		if next == "" || n >= maxRefreshes {
+			if err == nil && s.Linked {
+				p, err = s.follow(ctx, job, p)
+			}
 			if err == nil {
 				err = s.keepGraph(ctx, job, p)
 			}
@@ -721,6 +735,97 @@ func (s *Source) page(ctx context.Context, job *harvest.Job) (*page, error) {
 			"the page redirects by HTML, which clients need not follow"))
 		url = next
 	}
+}
+
+// maxLinked limits the pages of expressions that are requested for one resource.
+const maxLinked = 100
+
+// follow adds the metadata of the expressions that a page only links to (§3.2.2). A graph
+// that the Store holds may have some of them, of which it is not known whether they have
+// changed: the page is requested again.
+func (s *Source) follow(ctx context.Context, job *harvest.Job, p *page) (*page, error) {
+	if p.held && len(p.act.Expressions) > 0 {
+		again, err := s.whole(ctx, job, p)
+		if err != nil {
+			return nil, fmt.Errorf("eli: page: %w", err)
+		}
+		if err := again.read(p.uri, s.extractors(), job.Report); err != nil {
+			return nil, err
+		}
+		p = again
+	}
+	all := p.graph.triples
+	n := 0
+	for i := range p.act.Expressions {
+		x := &p.act.Expressions[i]
+		if !x.Linked || syntax.HTTPHost(x.URI) == 0 || samePage(x.URI, p.url) || samePage(x.URI, p.final) {
+			continue
+		}
+		if n++; n > maxLinked {
+			job.Report(ruleLinked.Finding(p.url, 0, 0, "is_realized_by", []byte(x.URI),
+				fmt.Sprintf("more than %d: the rest is left out", maxLinked)))
+			break
+		}
+		g, err := s.linked(ctx, job, p, x.URI)
+		if err != nil {
+			return nil, docfetch.NewPartError("eli: page of an expression", x.URI, err)
+		}
+		if g != nil {
+			all = appendRelabelled(all, g.triples, i+1)
+		}
+	}
+	if n == 0 {
+		return p, nil
+	}
+	p.graph = newGraph(all, p.final, p.uri, job.Report)
+	var err error
+	p.act, err = p.graph.Resource(p.uri)
+	return p, err
+}
+
+// linked returns the graph of the page of an expression. It is nil, which is a finding, if
+// the page is gone or does not describe the expression, unless the Store has metadata of
+// the expression: then that is an error, and what is known stays.
+func (s *Source) linked(ctx context.Context, job *harvest.Job, p *page, uri string) (*Graph, error) {
+	req := &harvest.Request{URL: uri, Root: s.Sitemap, Accept: typeHTML, Interval: s.interval(),
+		MaxBytes: cmp.Or(s.MaxPage, document.PageBytes)}
+	resp, err := job.Fetch(ctx, req)
+	gone := errors.Is(err, websync.ErrGone)
+	if err != nil && !gone {
+		return nil, err
+	}
+	var g *Graph
+	if !gone {
+		x := &page{uri: uri, url: uri, final: cmp.Or(resp.URL, uri)}
+		if err = x.receive(resp); err == nil {
+			g, err = x.describing(s.extractors(), job.Report)
+		}
+	}
+	switch {
+	case err == nil:
+		return g, nil
+	case !gone && !errors.Is(err, websync.ErrNotDocument) && !errors.Is(err, ErrNoMetadata) && !errors.Is(err, ErrNotDescribed):
+		return nil, err
+	case !gone && s.knows(ctx, job, uri):
+		return nil, err
+	}
+	job.Report(ruleLinked.Finding(p.url, 0, 0, "is_realized_by", []byte(uri), "its metadata are left out: "+err.Error()))
+	return nil, nil
+}
+
+// knows reports whether the Store has metadata of an expression.
+func (s *Source) knows(ctx context.Context, job *harvest.Job, uri string) bool {
+	quads, err := job.Open(ctx, graphName)
+	if err != nil {
+		return false
+	}
+	defer quads.Close()
+	g, _, err := ReadGraph(quads)
+	if err != nil {
+		return false
+	}
+	node, err := g.find(uri)
+	return err == nil && g.describes(node)
 }
 
 func (s *Source) extractors() []Extractor {

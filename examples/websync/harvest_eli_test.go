@@ -145,3 +145,20 @@ func TestNoFullText(t *testing.T) {
 	assert.Contains(t, a.stderr, "1 formats are stated (application/epub+zip), and none of them is chosen by text/html")
 	assert.Regexp(t, `findings +\d+ departures? from the specification: .*eli-full-text-none 1`, a.stdout)
 }
+
+// TestLegislationPreferences: the flags about languages and formats reach the Source, also
+// of what is found.
+func TestLegislationPreferences(t *testing.T) {
+	for _, args := range [][]string{{"-protocol=eli", "/eli/sitemap.xml", "/eli/eli-update-feed.atom"}, {"-protocol=auto", "/"}} {
+		w := newWeb(t)
+		laws(w, "/eli/sitemap.xml", "/eli/eli-update-feed.atom", "")
+		call := []string{storeFlag(t), "-rate=1e6", "-formats=html", "-languages=fr", args[0]}
+		for _, path := range args[1:] {
+			call = append(call, w.URL+path)
+		}
+		a := callHarvest(t, call...)
+		a.is(t, exitDone)
+		assert.Zero(t, w.asked["/eli/act/1/en/pdf"])
+		assert.Contains(t, a.stderr, "1 formats are stated (application/pdf), and none of them is chosen by text/html")
+	}
+}

@@ -1,5 +1,7 @@
 package main
 
+import "github.com/websync-go/websync/examples/internal/cli"
+
 // A config is a configuration file, as help/relay.txt explains it.
 type config struct {
 	Store        string          `json:"store"`
@@ -25,6 +27,7 @@ type configSource struct {
 	Protocol string       `json:"protocol"`
 	Feed     string       `json:"feed"`
 	Complete bool         `json:"complete"`
+	Acts     cli.Acts     `json:"acts"`
 	Every    string       `json:"every"`
 	Daily    []string     `json:"daily"`
 	Zone     string       `json:"zone"`

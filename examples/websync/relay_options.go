@@ -34,6 +34,7 @@ func (o *relayOptions) line() *cli.Line {
 	l.List(&o.as, "as")
 	l.StringVar(&o.each.Protocol, "protocol", o.each.Protocol, "")
 	l.BoolVar(&o.each.Complete, "complete", o.each.Complete, "")
+	o.each.Acts.Declare(l)
 	l.StringVar(&o.each.Every, "every", o.each.Every, "")
 	l.Float64Var(&o.Rate, "rate", o.Rate, "")
 	l.BoolVar(&o.AllowPrivate, "allow-private", o.AllowPrivate, "")
@@ -97,8 +98,11 @@ func (c *configuration) override(given *flag.FlagSet, urls []string) (err error)
 			for _, as := range c.as {
 				c.Publish = append(c.Publish, configPublish{Protocol: as})
 			}
+		case "languages", "formats", "all-languages", "linked", "resync-every":
+			field = "acts." + strings.ReplaceAll(f.Name, "-", "_")
+			fallthrough
 		case "protocol", "complete", "every":
-			field = "sources." + f.Name
+			field = "sources." + field
 			if c.file != "" {
 				err = fmt.Errorf("-%s is for URLs on the command line: with -config the file has it for each source", f.Name)
 			}

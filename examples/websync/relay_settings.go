@@ -277,6 +277,9 @@ func (c *configuration) followed(path string, src *configSource) (f followed, er
 	case src.Complete && protocol != "sitemap" && protocol != cli.Auto:
 		return f, c.wrong(path+"complete", src.Complete, "only for sitemaps: what %s deletes, it states", protocol)
 	}
+	if field, value, reason := src.Acts.Wrong(protocol); field != "" {
+		return f, c.wrong(path+"acts."+field, value, "%s", reason)
+	}
 	for i, prefix := range src.Scope {
 		if err := union.CheckScope(prefix); err != nil {
 			return f, c.wrong(fmt.Sprintf("%sscope[%d]", path, i), prefix,
@@ -294,7 +297,7 @@ func (c *configuration) followed(path string, src *configSource) (f followed, er
 	if f.target, err = cli.ParseTarget(protocol, src.URL); err != nil {
 		return f, c.wrong(path+"url", src.URL, "not a URL that begins with http:// or https://")
 	}
-	f.target.Feed, f.target.Complete = src.Feed, src.Complete
+	f.target.Feed, f.target.Complete, f.target.Acts = src.Feed, src.Complete, src.Acts
 	if src.Feed != "" {
 		if err := c.url(path+"feed", src.Feed); err != nil {
 			return f, err

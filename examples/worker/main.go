@@ -5,11 +5,13 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"reflect"
 	"sync"
 	"time"
 
@@ -188,6 +190,7 @@ func (p *program) follow(ctx context.Context, queue *river.Client[pgx.Tx], t cli
 const (
 	optionFeed     = "feed"
 	optionComplete = "complete"
+	optionActs     = "acts"
 )
 
 func jobOf(t cli.Target, key string) riverjobs.Args {
@@ -198,12 +201,17 @@ func jobOf(t cli.Target, key string) riverjobs.Args {
 	if t.Complete {
 		args.Options[optionComplete] = "true"
 	}
+	if acts, err := json.Marshal(t.Acts); err == nil && !reflect.ValueOf(t.Acts).IsZero() {
+		args.Options[optionActs] = string(acts)
+	}
 	return args
 }
 
 func targetOf(a riverjobs.Args) cli.Target {
 	complete := a.Options[optionComplete] == "true"
-	return cli.Target{Protocol: a.Protocol, URL: a.URL, Feed: a.Options[optionFeed], Complete: complete}
+	t := cli.Target{Protocol: a.Protocol, URL: a.URL, Feed: a.Options[optionFeed], Complete: complete}
+	_ = json.Unmarshal([]byte(a.Options[optionActs]), &t.Acts) // that of an earlier version has none
+	return t
 }
 
 // registry returns what makes the Sources of jobs.

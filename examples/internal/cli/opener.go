@@ -143,7 +143,7 @@ func (o *Opener) found(
 func (o *Opener) offered(t Target, c choice) harvest.Source {
 	offer := discover.Offer{Protocol: c.Protocol, URL: c.URL, Feed: c.Feed, Root: t.URL}
 	if source := protocols[c.Protocol].source; source != nil {
-		return offer.Bind(source(o, Target{URL: c.URL, Feed: c.Feed, Complete: t.Complete}))
+		return offer.Bind(source(o, Target{URL: c.URL, Feed: c.Feed, Complete: t.Complete, Acts: t.Acts}))
 	}
 	return offer.Source()
 }

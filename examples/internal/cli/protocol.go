@@ -75,8 +75,10 @@ var protocols = map[string]protocol{
 	}},
 	"eli": {
 		func(o *Opener, t Target) harvest.Source {
+			every, _ := t.Acts.every() // Wrong has checked it
 			return &eli.Source{
 				Sitemap: t.URL, Feed: t.Feed, Interval: o.interval(),
+				Preferences: t.Acts.preferences(), Linked: t.Acts.Linked, ResyncEvery: every,
 				Extractors: []eli.Extractor{&rdfa.Extractor{}, &jsonld.Extractor{}},
 			}
 		},

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest/fetch"
@@ -14,6 +16,7 @@ type SourceFlags struct {
 	Complete     bool   // a sitemap lists everything: what it no longer lists is deleted
 	Rate         float64
 	AllowPrivate bool
+	Acts         Acts
 }
 
 // Declare declares the flags.
@@ -22,11 +25,16 @@ func (f *SourceFlags) Declare(l *Line) {
 	l.BoolVar(&f.Complete, "complete", false, "")
 	l.Float64Var(&f.Rate, "rate", 0, "")
 	l.BoolVar(&f.AllowPrivate, "allow-private", false, "")
+	f.Acts.Declare(l)
 }
 
-// Check returns an error if the rate is none.
+// Check returns an error if the rate is none, or for a wrong flag about legislation.
 func (f *SourceFlags) Check() error {
-	return Refuse(!IsRate(f.Rate), "-rate %v: not a number of requests a second", f.Rate)
+	field, value, reason := f.Acts.Wrong(f.Protocol)
+	return cmp.Or(
+		Refuse(!IsRate(f.Rate), "-rate %v: not a number of requests a second", f.Rate),
+		Refuse(field != "", "-%s %v: %s", strings.ReplaceAll(field, "_", "-"), value, reason),
+	)
 }
 
 // IsRate reports whether a number can be that of requests a second.
@@ -39,7 +47,7 @@ func (f *SourceFlags) Targets(names []string) (targets []Target, err error) {
 		if err != nil {
 			return nil, err
 		}
-		t.Complete = f.Complete
+		t.Complete, t.Acts = f.Complete, f.Acts
 		if !slices.ContainsFunc(targets, func(u Target) bool { return u.URL == t.URL }) {
 			targets = append(targets, t)
 		}

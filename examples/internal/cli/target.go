@@ -20,6 +20,8 @@ type Target struct {
 	Feed     string // the update feed of a sitemap of ELI; empty: none is named
 	Complete bool   // a sitemap lists everything: what it no longer lists is deleted
 
+	Acts Acts // what is got of legislation
+
 	Dir string // empty: none
 	// Exclude has the patterns of files in Dir that are not harvested.
 	Exclude []string
