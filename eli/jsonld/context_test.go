@@ -38,6 +38,8 @@ func TestScopes(t *testing.T) {
 		{"keys with marks of pointers", `{"@id":"","http://e.example/a~b":{"@context":{"@base":"http://e.example/"},"@id":"x","@type":"T"}}`, `<e:x> a <e:T>; <> <e:a~b> <e:x>`, ""},
 		{"a base of a list", `{"@id":"",` + p + `:{"@list":[{"@context":{"@base":"http://e.example/"},"@id":"x"},{"@id":"x"}]}}`,
 			`_:b1 <rdf:first> <l:dir/x>; _:b1 <rdf:rest> <rdf:nil>; _:b2 <rdf:first> <e:x>; _:b2 <rdf:rest> _:b1; <> <e:p> _:b2`, ""},
+		{"a base of a set", `{"@id":"",` + p + `:{"@context":{"@base":"http://e.example/"},"@set":[{"@id":"x"},{"@id":"y",` + p + `:1}]}}`,
+			`<> <e:p> <e:x>; <e:y> <e:p> "1"^^<xsd:integer>; <> <e:p> <e:y>`, ""},
 		{"a relative base without one", `{"@context":[{"@base":null},{"@base":"x/"}],"@id":"e:x",` + p + `:1}`, "", "jsonld-invalid jsonld-empty"},
 
 		{"a reserved name as an id", `{"@id":"",` + p + `:[{"@id":"@about"},{"@id":"@"},{"@id":"@a.b"},{"@id":""}]}`, `<> <e:p> <l:dir/@>; <> <e:p> <l:dir/@a.b>; <> <e:p> <>`, "jsonld-reserved"},
@@ -123,6 +125,10 @@ func TestWrongParts(t *testing.T) {
 		{"a node of a graph", `{"@context":{` + ns + `},"@graph":[{"@id":"x","e:p":"v"},{"@id":5},{"@id":"y","e:p":{"@value":{}}},{"@id":"z","e:p":"v"}]}`,
 			`<l:dir/x> <e:p> "v"; <l:dir/z> <e:p> "v"`, "jsonld-invalid jsonld-invalid"},
 		{"a node of a graph without a context", `{"@graph":[{"@id":5},{"@id":"z","e:p":"v"}]}`, `<l:dir/z> <e:p> "v"`, "jsonld-invalid"},
+		{"a node of a graph with bases", `{"@graph":[{"@context":{"@base":"http://e.example/"},"@id":"x","e:p":{"@id":"y"}},{"@id":5},{"@id":"z","e:p":{"@context":{"@base":"/a/"},"@id":"b"}}]}`,
+			`<e:x> <e:p> <e:y>; <l:dir/z> <e:p> <l:a/b>`, "jsonld-invalid"},
+		{"a term beside a protected one that a term's context changes", `{"@context":[{"@protected":true,` + ns + `,"q":"e:q","p":{"@id":"e:p","@context":{"q":"e:r"}}},{"x":5}],"@id":"","p":{"@id":"z","q":"v"}}`,
+			`<l:dir/z> <e:r> "v"; <> <e:p> <l:dir/z>`, "jsonld-term"},
 		{"a container of a term whose context is null", `{"@context":{"p":{"@id":"e:p","@container":"@language","@context":null}},"@id":"","p":{"sv":"v"}}`, `<> <e:p> "v"@sv`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) { check(t, new(jsonld.Extractor), c.doc, c.want, c.findings) })
@@ -136,10 +142,18 @@ func TestContextsOfContexts(t *testing.T) {
 		"https://law.example/ns/sub/b": []byte(`{"@context":{"@import":"c","@base":"http://b.example/"}}`),
 		"https://law.example/ns/sub/c": []byte(`{"@context":{"q":"http://e.example/q"}}`),
 		"https://law.example/other":    []byte(`{"@context":{"r":"http://e.example/r"}}`),
+		"https://law.example/page":     []byte(`{"@context":{"@vocab":"#"}}`),
+		"https://law.example/scoped":   []byte(`{"@context":{"x":{"@id":"e:x","@context":{"@vocab":"#"}},"q":"e:q"}}`),
 		"https://law.example/self":     []byte(`{"@context":{"p":{"@id":"http://e.example/p","@context":"self"},"q":"http://e.example/q"}}`),
 	}}
 	check(t, &x, `{"@context":[{"@base":"http://b.example/"},"../ns/a"],"@id":"x","p":{"r":"v"},"q":"w"}`, `_:b1 <e:r> "v"; <http://b.example/x> <e:p> _:b1; <http://b.example/x> <e:q> "w"`, "")
 	check(t, &x, `{"@context":"/ns/a","@id":"x","q":"w"}`, `<l:dir/x> <e:q> "w"`, "")
+	check(t, &x, `{"@context":[{"@protected":true,"sameAs":"e:same"},"https://schema.org"],"@id":"","sameAs":"v"}`, `<> <e:same> "v"`, "jsonld-term")
+	check(t, &x, `{"@context":"https://schema.org","@id":"","sameAs":"x","name":"v"}`, `<> <schema:name> "v"; <> <schema:sameAs> <l:dir/x>`, "")
+	check(t, &x, `[{"@context":[{"@base":"a"},"/page"],"@id":"","p":"v"},{"@context":[{"@base":"b"},"/page"],"@id":"","p":"v"}]`, `<l:dir/a> <l:dir/a#p> "v"; <l:dir/b> <l:dir/b#p> "v"`, "")
+	check(t, &x, `[{"@context":[{"@base":"a"},"/scoped"],"@id":"","x":{"@id":"","p":"v"}},{"@context":[{"@base":"b"},"/scoped"],"@id":"","x":{"@id":"","p":"v"}}]`,
+		`<l:dir/a> <l:dir/a#p> "v"; <l:dir/a> <e:x> <l:dir/a>; <l:dir/b> <l:dir/b#p> "v"; <l:dir/b> <e:x> <l:dir/b>`, "")
+	check(t, &x, `[{"@context":[{"@protected":true,"q":null},"/scoped"],"@id":"","q":"v"},{"@context":"/scoped","@id":"","q":"w"}]`, `<> <e:q> "w"`, "jsonld-term")
 	check(t, &x, `{"@context":"/self","p":{"p":{"q":"v"}}}`, `_:b3 <e:q> "v"; _:b2 <e:p> _:b3; _:b1 <e:p> _:b2`, "")
 }
 

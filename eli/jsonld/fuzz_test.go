@@ -96,6 +96,7 @@ func TestHostile(t *testing.T) {
 		"a long list":                       {`{"http://e.example/p":{"@list":[` + repeat("%,", 4*n) + "]}}", "more than 100000 triples"},
 		"more attributes than a tag has":    {"<p" + repeat(" a%,", 300) + ">" + script(`{"http://e.example/p":1}`), "more than 256 attributes"},
 		"wrong terms":                       {`{"@context":{"@vocab":"http://e.example/",` + repeat(`"a%":{"@id":%},`, n) + `},"p":1}`, ""},
+		"a wrong term of many":              {`{"@context":{` + repeat(`"a%":"http://e.example/%",`, n) + `,"b":5},"p":1}`, ""},
 		"wrong terms everywhere":            {`{"@context":{"@vocab":"http://e.example/",` + repeat(`"a%":"b%",`, 100) + `},"@graph":[` + repeat(`{"@context":{"a%":5},"p":1},`, n/40) + "]}", ""},
 		"wrong nodes of a graph":            {`{"@context":{"@vocab":"http://e.example/",` + repeat(`"a%":"b%",`, 1000) + `},"@graph":[` + repeat(`{"@id":%},`, n) + "]}", ""},
 		"bases everywhere":                  {`{"@graph":[` + repeat(`{"@context":{"@base":"http://e.example/%/"},"@id":"x","http://e.example/p":{"@context":{"@base":null}}},`, n/4) + "]}", ""},

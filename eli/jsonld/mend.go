@@ -3,6 +3,7 @@ package jsonld
 import (
 	"fmt"
 	"maps"
+	"strconv"
 	"strings"
 
 	"github.com/piprate/json-gold/ld"
@@ -139,11 +140,18 @@ func (d *extraction) expandParts(node any, options *ld.JsonLdOptions, err error)
 	m := newMeasure(0)
 	m.context(context)
 	d.mending += len(graph) * (m.terms + 1)
-	if len(graph) < 2 || len(top) > 2 || len(top) == 2 && !hasContext || len(d.bases) > 0 || d.mending > maxCost {
+	if len(graph) < 2 || len(top) > 2 || len(top) == 2 && !hasContext || d.mending > maxCost {
 		d.ignore(node, err)
 		return nil
 	}
-	for _, item := range graph {
+	for i, item := range graph {
+		if options.ExpandedElementHandler != nil {
+			options.ExpandedElementHandler = func(pointer string, part any) {
+				if rest, ok := strings.CutPrefix(pointer, "/@graph/0"); ok {
+					d.markBase("/@graph/"+strconv.Itoa(i)+rest, part)
+				}
+			}
+		}
 		part := object{"@graph": []any{item}}
 		if hasContext {
 			part["@context"] = context

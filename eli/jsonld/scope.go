@@ -129,8 +129,7 @@ func (d *extraction) enterBase(s *scope) {
 	}
 	s.base = text
 	d.longest = max(d.longest, len(text))
-	s.context = maps.Clone(s.context)
-	delete(s.context, "@base")
+	delete(s.context, "@base") // which contexts that several nodes share do not have
 }
 
 // enterVocab makes a @vocab absolute that is relative to the base.
