@@ -62,7 +62,8 @@
 // namespaces, those of RSS that Atom does not have, such as ttl, and those after the
 // first. The elements of media RSS, of itunes:image and of image are there, too, because
 // they state more than a link. Elements have room as long as all parts of the feed fit
-// into [Parser.MaxBytes]; if some are left out, that is reported.
+// into [Parser.MaxBytes], 10,000 of them in an entry; if some are left out, that is
+// reported.
 //
 // The names of members of JSON count exactly as they are. An id may be a number, and is
 // kept as it is written. The duration of an attachment is an attribute of its link, in

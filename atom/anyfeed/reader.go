@@ -39,6 +39,7 @@ type reader struct {
 	inside    int        // elements inside of those that are read as a whole
 	inContent bool       // which may be a feed
 	room      int64      // for elements that are kept
+	elements  int        // of the current feed or entry
 	kept      arena      // the values
 	lowered   lowered    // names in lower case
 	buf       []byte     // the last value
@@ -373,12 +374,17 @@ func (r *reader) element(to *[]websync.Element) error {
 		return r.skip()
 	}
 	r.lookFor(name)
-	if r.room -= partCost; r.room < 0 {
-		if r.room+partCost >= 0 {
-			r.find(ruleLeftOut, name.Local, "", "no room for more elements of other namespaces: they are left out")
+	switch r.elements++; {
+	case r.elements > maxParts+1, r.room < 0:
+		return r.xml.Skip()
+	case r.elements > maxParts, r.room < partCost:
+		r.find(ruleLeftOut, name.Local, "", "no room for more elements of other namespaces: they are left out")
+		if r.elements <= maxParts {
+			r.room = -1
 		}
 		return r.xml.Skip()
 	}
+	r.room -= partCost
 	r.cost += partCost
 	var err error
 	if r.buf, err = r.xml.AppendElement(r.buf[:0]); err == nil {
@@ -614,7 +620,7 @@ func (r *reader) check() error {
 func (r *reader) beginEntry() (*atom.Entry, error) {
 	r.outer = r.at
 	r.enter()
-	r.parts = 0
+	r.parts, r.elements = 0, 0
 	r.cost += partCost
 	switch limit := r.scaled(MaxEntries); {
 	case r.entries == limit:

@@ -284,4 +284,12 @@ func TestRoom(t *testing.T) {
 	_, items, err := p.Parse(strings.NewReader(rssStart+b.String()+rssEnd), atom.Origin{URL: testURL}, nil)
 	require.NoError(t, err)
 	assert.Len(t, items[999].Entry.Elements, 100)
+
+	many := "<item><guid>m</guid>" + strings.Repeat("<x/>", 20_000) + "</item>"
+	r, err = parse(strings.NewReader(rssStart + many + item(0) + many + rssEnd))
+	require.NoError(t, err)
+	assert.Len(t, r.Items, 3)
+	assert.Len(t, r.Items[0].Entry.Elements, 10_000)
+	assert.Len(t, r.Items[1].Entry.Elements, 100, "an entry takes no room from the next")
+	assert.Len(t, r.Findings, 3, "one for each entry that is too full")
 }

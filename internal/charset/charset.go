@@ -87,9 +87,7 @@ func Lookup(label string) Encoding {
 }
 
 // reduced returns a label without the signs in which its spellings differ.
-func reduced(label string) string {
-	return strings.NewReplacer("-", "", "_", "", ".", "").Replace(label)
-}
+var reduced = strings.NewReplacer("-", "", "_", "", ".", "").Replace
 
 // others returns the encodings that the Encoding Standard does not have, and US-ASCII,
 // which it takes for Windows-1252.
