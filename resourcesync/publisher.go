@@ -283,7 +283,7 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 	case path == WellKnown && !p.NoDescription:
 		return p.fixed(p.description())
 	case path == publishing.RobotsPath && p.Robots:
-		return p.resources.Site.Robots(), nil
+		return p.resources.Site.Robots(ctx)
 	case path == s.Root:
 		return p.capabilityList(ctx)
 	case path == p.resources.Site.Root, p.resources.IsPart(path):

@@ -162,7 +162,13 @@ func (l *lister) writeAll(ctx context.Context) error {
 	if err := l.overlap.Flush(ctx); err != nil {
 		return err
 	}
-	return l.drain(ctx)
+	if err := l.drain(ctx); err != nil {
+		return err
+	}
+	if l.part.Path == l.publisher.site.Root && l.out.Entries() == 0 && l.publisher.Report != nil && !l.silent {
+		l.publisher.Report(ruleEmpty.Finding(l.url, 0, 0, "urlset", nil, "nothing is published: the document has no entries, which its schema does not allow"))
+	}
+	return nil
 }
 
 // A lister writes the entries of a urlset.

@@ -19,7 +19,7 @@ import (
 //	Base + "sitemap.xml"             one urlset, or a sitemapindex of the parts
 //	Base + "sitemap-1f3a9c02-7.xml"  the parts, from 1, once there is more than one
 //	the same + ".gz"                 the same, compressed
-//	/robots.txt                      the Sitemap line
+//	/robots.txt                      the Sitemap line, once there was a resource
 //
 // A part lists a fixed range of Born: nothing moves from one part to another while a
 // reader walks the index. Its URL names the generation of the log and the settings that
@@ -53,8 +53,8 @@ import (
 //
 // If a part would be longer than 50 MiB, all parts become smaller, at other URLs.
 //
-// A Catalog without resources gives a urlset without entries. The schema demands at least
-// one, but readers accept none.
+// A Catalog without resources gives a urlset without entries, with a finding. The schema
+// demands at least one entry, but only so do readers learn that the last one is gone.
 //
 // The protocol wants URLs on the host of Base and below the directory of the sitemap. The
 // Catalog decides which are listed; those that bodies have by the default Locator comply.
@@ -211,7 +211,7 @@ func (p *Publisher) Document(ctx context.Context, path string) (*websync.Documen
 	case s.Err != nil:
 		return nil, s.Err
 	case path == publishing.RobotsPath && !p.NoRobots:
-		return s.Robots(), nil
+		return s.Robots(ctx)
 	case !p.Reserved(path):
 		return nil, s.DocumentError(path, websync.ErrNotFound)
 	}

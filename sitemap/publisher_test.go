@@ -124,12 +124,35 @@ func TestPublisher(t *testing.T) {
 	requireFlawless(t, p.URL()+".gz", body)
 }
 
+// A sitemap without entries says so, and robots.txt names it only once it had some.
 func TestPublisherWithoutResources(t *testing.T) {
-	p := &sitemap.Publisher{Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/"}}
+	s := testkit.NewStore(t)
+	var findings []websync.Finding
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/", Report: func(f websync.Finding) { findings = append(findings, f) }}}
 	doc, body := render(t, p, "/sitemap.xml")
 	assert.Empty(t, read(t, body))
 	assert.NotEmpty(t, doc.ETag)
 	assert.True(t, doc.Modified.IsZero())
+	require.Len(t, findings, 1)
+	assert.Equal(t, "sitemap-empty", findings[0].Rule)
+	assert.Equal(t, p.URL(), findings[0].Document)
+	robots, body := render(t, p, "/robots.txt")
+	assert.Empty(t, body)
+
+	s.Put("a", numbered(1, 1)...)
+	_, body = render(t, p, "/sitemap.xml")
+	assert.Len(t, read(t, body), 1)
+	named, body := render(t, p, "/robots.txt")
+	assert.Contains(t, string(body), p.URL())
+	assert.NotEqual(t, robots.ETag, named.ETag)
+	require.Len(t, findings, 1)
+
+	s.Delete("a", site+"/1")
+	_, body = render(t, p, "/sitemap.xml")
+	assert.Empty(t, read(t, body))
+	assert.Len(t, findings, 2)
+	_, body = render(t, p, "/robots.txt")
+	assert.Contains(t, string(body), p.URL(), "readers learn that the last one is gone")
 }
 
 func TestPublisherParts(t *testing.T) {
@@ -223,7 +246,9 @@ func TestPublisherOfOneSourceAmongMany(t *testing.T) {
 }
 
 func TestPublisherRobots(t *testing.T) {
-	p := &sitemap.Publisher{Place: websync.Place{Catalog: harvest.NewCatalog(memstore.New()), Base: site + "/docs/"}}
+	s := testkit.NewStore(t)
+	s.Put("a", numbered(1, 1)...)
+	p := &sitemap.Publisher{Place: websync.Place{Catalog: s, Base: site + "/docs/"}}
 	doc, body := render(t, p, "/robots.txt")
 	assert.Equal(t, "Sitemap: "+site+"/docs/sitemap.xml\n", string(body))
 	assert.Equal(t, "text/plain; charset=utf-8", doc.Type)
@@ -708,7 +733,7 @@ func TestPublisherReadsNoMoreThanItMust(t *testing.T) {
 		_, err := p.Document(t.Context(), path)
 		require.NoError(t, err)
 	}
-	assert.Equal(t, len(all)-1, m.Count("Head"))
+	assert.Equal(t, len(all), m.Count("Head"))
 	assert.Zero(t, m.Count("Changes"))
 	assert.Zero(t, m.Count("Resources"))
 

@@ -382,9 +382,19 @@ func (s *Site) Documents(lists []Numbered, rest ...string) iter.Seq2[string, err
 // RobotsPath is the path of robots.txt.
 const RobotsPath = "/robots.txt"
 
-// Robots returns a robots.txt whose only line names the root document as a sitemap.
-func (s *Site) Robots() *websync.Document {
-	return Fixed("text/plain; charset=utf-8", []byte("Sitemap: "+s.URL()+"\n"))
+// Robots returns a robots.txt whose only line names the root document as a sitemap. The
+// text is empty as long as the Catalog never had a resource: search engines take a
+// sitemap without entries for a mistake.
+func (s *Site) Robots(ctx context.Context) (*websync.Document, error) {
+	head, err := s.Head(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var text []byte
+	if head.Born > 0 {
+		text = []byte("Sitemap: " + s.URL() + "\n")
+	}
+	return Fixed("text/plain; charset=utf-8", text), nil
 }
 
 // Fixed returns a document that depends on the settings only. Its ETag is a digest.
