@@ -27,6 +27,7 @@ func (r *Reader) takeLoc(text []byte) {
 		r.lose(ruleLocSyntax, text, "an element inside of loc: it is unclear which URL is meant")
 		return
 	}
+	loc = r.escapeSpaces(loc, text)
 	if syntax.HTTPHost(loc) == 0 {
 		absolute, rule, message := r.base.resolve(loc)
 		if absolute == nil {
@@ -54,6 +55,22 @@ func (r *Reader) takeLoc(text []byte) {
 	}
 	r.view.loc = r.view.buf.Add(loc)
 	r.view.at = position{r.line, r.column}
+}
+
+// escapeSpaces returns a loc with percent-encoded spaces, which it reports: generators
+// write the names of files as they are. A line of a text with a space can be something
+// else, and so can a loc with other white space, or a space and another URL.
+func (r *Reader) escapeSpaces(loc, text []byte) []byte {
+	space := bytes.IndexByte(loc, ' ')
+	if space < 0 || r.lines != nil || isTwo(loc) || bytes.IndexByte(loc[syntax.HTTPHost(loc):space], '/') < 0 {
+		return loc
+	}
+	escaped := bytes.ReplaceAll(loc, []byte(" "), []byte("%20"))
+	if syntax.URLFlaws(escaped)&syntax.NotOne != 0 {
+		return loc
+	}
+	r.reportChild(ruleLocEscape, text, "a space, which is read as %20")
+	return escaped
 }
 
 // bearsFlaws reports the flaws of a loc, and whether it is usable in spite of them.

@@ -92,7 +92,7 @@ func TestOneBadEntry(t *testing.T) {
 		"<loc>%s</loc><changefreq>every %d days</changefreq>",
 		"<loc>%s</loc><unknown-%d/>",
 		"<loc>%s?a&b=%d</loc>",
-		"<loc>%s/a b %d</loc>",
+		"<loc>%s/a\tb %d</loc>",
 		"<loc>%s</loc><loc>https://www.example.com/second/%d</loc>",
 		"<!-- %s --><loc></loc><priority>0.%d</priority>",
 	}
