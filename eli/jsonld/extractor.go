@@ -29,7 +29,8 @@ type Extractor struct {
 	MaxTriples int
 
 	// Contexts are context documents by their URLs, besides those that are built in. Each
-	// is a JSON object with @context. It must not be modified.
+	// is a JSON object with @context. What it refers to is resolved against its URL. The
+	// map must not be modified.
 	Contexts map[string][]byte
 }
 
