@@ -143,21 +143,23 @@ func (b *body) Close() error {
 	return nil
 }
 
-// An unzipper decodes gzip, and fails if it expands too much.
+// An unzipper decodes gzip, and fails if it expands too much. Some servers say gzip of
+// bytes that are not: if these are of another known type, they are the body.
 type unzipper struct {
-	from *transfer
-	in   *bufio.Reader
-	zip  gzip.Reader
-	on   bool  // within a member
-	any  bool  // a member has begun
-	most int64 // bytes of output for a byte of input
-	out  int64
+	from  *transfer
+	in    *bufio.Reader
+	zip   gzip.Reader
+	plain bool  // it is not gzip
+	on    bool  // within a member
+	any   bool  // a member has begun
+	most  int64 // bytes of output for a byte of input
+	out   int64
 }
 
 var unzippers = sync.Pool{New: func() any { return &unzipper{in: bufio.NewReaderSize(nil, 16<<10)} }}
 
 func (u *unzipper) open(t *transfer, most int64) {
-	u.from, u.most, u.out, u.on, u.any = t, most, 0, false, false
+	u.from, u.most, u.out, u.plain, u.on, u.any = t, most, 0, false, false, false
 	u.in.Reset(t)
 }
 
@@ -169,11 +171,15 @@ func (u *unzipper) close() {
 
 func (u *unzipper) Read(p []byte) (n int, err error) {
 	for n == 0 && err == nil {
+		if u.plain {
+			return u.in.Read(p)
+		}
 		if !u.on {
 			// An empty body is empty in any coding: io.EOF.
 			if err := u.begin(); err != nil {
 				return 0, notGzip(err)
 			}
+			continue
 		}
 		n, err = u.zip.Read(p)
 		if err == io.EOF { // another member may follow
@@ -190,7 +196,17 @@ func (u *unzipper) Read(p []byte) (n int, err error) {
 // begin reads the header of the next member. It distinguishes other bytes after the last
 // member from a member that is truncated.
 func (u *unzipper) begin() error {
-	if u.any {
+	if !u.any {
+		head, _ := u.in.Peek(512) // all that the next line looks at
+		switch http.DetectContentType(head) {
+		case "application/x-gzip", "application/octet-stream":
+		default:
+			u.plain = len(head) > 0
+		}
+		if u.plain {
+			return nil
+		}
+	} else {
 		magic, err := u.in.Peek(2)
 		if len(magic) > 0 && (err == nil || err == io.EOF) && string(magic) != "\x1f\x8b" {
 			return errAfterGzip

@@ -25,15 +25,16 @@ type call struct {
 	c         *Client
 	req       *harvest.Request
 	url       *url.URL
-	root      string        // origin of Request.Root
-	robots    bool          // it requests a robots.txt, which no robots.txt forbids
-	attempt   int           // from 1
-	redirects int           // that an attempt may follow
-	patience  time.Duration // how long it may still wait
-	since     time.Time     // it has been waiting; zero: it does not wait
-	spent     time.Duration // of Timeout, by the earlier exchanges of the transfer
-	last      *host         // that answered last
-	probe     bool          // no other request may be sent to the host until the answer comes
+	root      string         // origin of Request.Root
+	robots    bool           // it requests a robots.txt, which no robots.txt forbids
+	attempt   int            // from 1
+	redirects int            // that an attempt may follow
+	patience  time.Duration  // how long it may still wait
+	since     time.Time      // it has been waiting; zero: it does not wait
+	spent     time.Duration  // of Timeout, by the earlier exchanges of the transfer
+	last      *host          // that answered last
+	cookies   http.CookieJar // that redirects in a circle have set; may be nil
+	probe     bool           // no other request may be sent to the host until the answer comes
 
 	// What a transfer sets to request the rest of a body.
 	ifRange string // empty: the whole body is requested
@@ -266,6 +267,11 @@ func (k *call) request(ctx context.Context, origin string, u *url.URL) (r *http.
 		Method: http.MethodGet, URL: u, Host: u.Host, Header: h,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 	}).WithContext(ctx)
+	if k.cookies != nil {
+		for _, c := range k.cookies.Cookies(u) {
+			r.AddCookie(c)
+		}
+	}
 	if sign := k.c.signer(origin); sign != nil {
 		if err := sign(r); err != nil {
 			return nil, false, refused(u.String(), "credentials: %w", err)

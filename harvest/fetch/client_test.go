@@ -3,6 +3,7 @@ package fetch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -198,6 +199,69 @@ func TestRedirects(t *testing.T) {
 		_, err := get(t.Context(), c, "http://example.org/"+path)
 		require.ErrorIs(t, err, harvest.ErrForbidden)
 		assert.NotContains(t, err.Error(), "hunter2")
+	}
+}
+
+// Pages that redirect in a circle until a client has their cookie.
+func TestRedirectCookie(t *testing.T) {
+	gate := func(cookie, inside string, outside answer) answer {
+		return func(r *http.Request) (*http.Response, error) {
+			if c, err := r.Cookie(cookie); err == nil && c.Value == "1" {
+				return reply(200, inside)(r)
+			}
+			return outside(r)
+		}
+	}
+	const page, check, other = "http://example.org/page", "http://example.org/check", "http://other.example/check"
+	for name, c := range map[string]struct {
+		answers  map[string]answer
+		requests int
+		err      string
+	}{
+		"of the same URL": {map[string]answer{page: gate("a", "in", reply(302, "", "Location: /page", "Set-Cookie: a=1; Path=/"))}, 2, ""},
+		"of another page": {map[string]answer{
+			page:  gate("a", "in", reply(302, "", "Location: /check")),
+			check: reply(302, "", "Location: /page", "Set-Cookie: a=1"),
+		}, 3, ""},
+		"of two pages": {map[string]answer{
+			page:  gate("b", "in", reply(302, "", "Location: /check", "Set-Cookie: a=1")),
+			check: gate("a", "no", reply(307, "", "Location: /page", "Set-Cookie: b=1")),
+		}, 3, ""},
+		"refused": {map[string]answer{page: gate("b", "in", reply(302, "", "Location: /page", "Set-Cookie: a=1"))}, 2, "in a circle"},
+		"a new one each time": {map[string]answer{page: func() answer {
+			n := 0
+			return func(r *http.Request) (*http.Response, error) {
+				n++
+				return reply(302, "", "Location: /page", fmt.Sprintf("Set-Cookie: a%d=1", n))(r)
+			}
+		}()}, 2, "in a circle"},
+		"of another host": {map[string]answer{
+			page:  gate("a", "in", reply(302, "", "Location: "+other)),
+			other: reply(302, "", "Location: "+page, "Set-Cookie: a=1; Domain=example.org"),
+		}, 4, "in a circle"},
+		"of another path":    {map[string]answer{page: gate("a", "in", reply(302, "", "Location: /page", "Set-Cookie: a=1; Path=/other"))}, 2, "in a circle"},
+		"of encrypted pages": {map[string]answer{page: gate("a", "in", reply(302, "", "Location: /page", "Set-Cookie: a=1; Secure"))}, 2, "in a circle"},
+		"that nobody needs": {map[string]answer{
+			page:  reply(302, "", "Location: /check", "Set-Cookie: a=1"),
+			check: gate("a", "no", reply(200, "in")),
+		}, 2, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWeb()
+			w.answers = c.answers
+			client := w.client()
+			body, err := get(t.Context(), client, page)
+			if c.err == "" {
+				require.NoError(t, err)
+				assert.Equal(t, "in", body)
+			} else {
+				require.ErrorContains(t, err, c.err)
+			}
+			assert.Len(t, w.seen, c.requests)
+			w.seen = nil
+			_, _ = get(t.Context(), client, page)
+			assert.Empty(t, w.seen[0].Header.Get("Cookie"), "another request has none")
+		})
 	}
 }
 

@@ -71,7 +71,9 @@
 // most 200 times as long as its gzip form. An attempt ends after 30 seconds without a
 // byte, when a minute brings less than 8 KiB of a body, or after 30 minutes in all; the
 // parts of a body that is resumed count together, without the waits between them. At most
-// 10 redirects are followed.
+// 10 redirects are followed. If they lead in a circle and set cookies, they are followed
+// once more with these, which no other request gets. A body that is not gzip, although its
+// Content-Encoding says so, is read as it is if its first bytes are of a known type.
 //
 // A body that ends early does not end in io.EOF, with one exception: if an answer of
 // HTTP/1.0 or 1.1 has neither a Content-Length nor chunks, the end of the connection is

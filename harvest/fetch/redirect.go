@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/cookiejar"
 	"slices"
 
 	"github.com/websync-go/websync"
@@ -14,11 +15,13 @@ import (
 var errRedirect = errors.New("redirect")
 
 // follow sends the request and follows redirects to an answer that is none. Each hop is
-// checked as a first request is.
+// checked as a first request is. Redirects in a circle may set a cookie without which
+// there is no answer: then they are followed once more, with it.
 func (k *call) follow(ctx context.Context) (*exchange, error) {
 	u := k.url
 	var seen []string
-	signed := false // a hop had credentials and was encrypted
+	cookies := k.cookies // that were set
+	signed := false      // a hop had credentials and was encrypted
 	for hops := 0; ; hops++ {
 		x, err := k.send(ctx, u)
 		if err != nil && hops > 0 {
@@ -32,6 +35,12 @@ func (k *call) follow(ctx context.Context) (*exchange, error) {
 			return x, nil
 		}
 		x.discard()
+		if set := x.resp.Cookies(); len(set) > 0 {
+			if cookies == nil {
+				cookies, _ = cookiejar.New(nil) // which never fails
+			}
+			cookies.SetCookies(u, set)
+		}
 		if hops == k.redirects {
 			return nil, x.badRedirect("more than %d", hops)
 		}
@@ -44,7 +53,11 @@ func (k *call) follow(ctx context.Context) (*exchange, error) {
 			return nil, refused(next.String(), "%w from https with credentials to http", errRedirect)
 		}
 		normalize(next)
-		if seen = append(seen, u.String()); slices.Contains(seen, next.String()) {
+		seen = append(seen, u.String())
+		switch circle := slices.Contains(seen, next.String()); {
+		case circle && k.cookies == nil && cookies != nil:
+			k.cookies, seen = cookies, nil
+		case circle:
 			return nil, x.badRedirect("in a circle, to %s", websync.RedactURL(next.String()))
 		}
 		u = next

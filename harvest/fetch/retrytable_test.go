@@ -299,7 +299,7 @@ func bodyCases() []retryCase {
 		{name: "takes longer than 30 minutes, streamed", answer: always(trickle(2000, 10*time.Second))},
 		{name: "takes longer than 30 minutes, spooled", answer: always(trickle(2000, 10*time.Second)), req: spool},
 		{name: "longer than MaxBytes", answer: always(reply(200, "0123456789")), req: harvest.Request{Spool: true, MaxBytes: 9}},
-		{name: "not the gzip it is said to be", answer: always(reply(200, "0123456789", "Content-Encoding: gzip")), req: spool},
+		{name: "not the gzip it is said to be", answer: always(reply(200, "\x00123456789", "Content-Encoding: gzip")), req: spool},
 		{name: "a coding that was not asked for", answer: always(reply(200, "0123456789", "Content-Encoding: br")), req: spool},
 	}
 }
