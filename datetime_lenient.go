@@ -8,8 +8,9 @@ import (
 // ParseDatetimeLenient reads what ParseDatetime reads, and what publishers write instead:
 // white space around it, a space instead of T, a time without a zone (read as UTC),
 // without minutes or with a comma before the fraction, a zone without a colon or by name,
-// one digit for a month, day or hour, slashes for hyphens, a date with a zone, and the
-// dates of HTTP and mail (RFC 9110 §5.6.7, RFC 5322 §3.3, §4.3), with comments, years of
+// one digit for a month, day or hour, slashes for hyphens, a date with a zone, dates that
+// end in the year, such as 16-01-2024 and 5.1.2024, unless day and month may be meant the
+// other way round, and the dates of HTTP and mail (RFC 9110 §5.6.7, RFC 5322 §3.3, §4.3), with comments, years of
 // two digits, military zones and any weekday. A date that does not exist is an error.
 //
 // Departure names the departures that were accepted, for the message of a [Finding]. It
@@ -49,7 +50,7 @@ func (l *lenientReader) forgive(note string) { l.notes = join("; ", l.notes, not
 
 // iso reads all of l.rest as year, month and day, and perhaps a time.
 func (l *lenientReader) iso() bool {
-	if !l.isoDate() {
+	if !l.isoDate() && !l.reversedDate() {
 		return false
 	}
 	if l.rest == "" {
@@ -81,10 +82,11 @@ func (l *lenientReader) iso() bool {
 
 // isoDate reads year, month and day.
 func (l *lenientReader) isoDate() bool {
-	if l.year = digits(l.rest, 0, 4); l.year < 0 || len(l.rest) == 4 {
+	year := digits(l.rest, 0, 4)
+	if year < 0 || len(l.rest) == 4 {
 		return false
 	}
-	l.rest = l.rest[4:]
+	l.year, l.rest = year, l.rest[4:]
 	hyphen := l.rest[0]
 	if hyphen == '/' {
 		l.forgive("slashes instead of hyphens")
@@ -93,6 +95,31 @@ func (l *lenientReader) isoDate() bool {
 	}
 	l.prec = PrecisionDay
 	return l.skip(hyphen) && l.field(&l.month) && l.skip(hyphen) && l.field(&l.day)
+}
+
+// reversedDate reads day, month and year. With full stops the day comes first; otherwise
+// the date counts only if it can't be meant in another way.
+func (l *lenientReader) reversedDate() bool {
+	if !l.field(&l.day) || l.rest == "" || strings.IndexByte("-./", l.rest[0]) < 0 {
+		return false
+	}
+	separator := l.rest[0]
+	if !l.skip(separator) || !l.field(&l.month) || !l.skip(separator) {
+		return false
+	}
+	note := "the day before the month and the year"
+	if separator != '.' && l.day != l.month && l.day <= 12 {
+		if l.month <= 12 {
+			return false
+		}
+		l.day, l.month, note = l.month, l.day, "the month and the day before the year"
+	}
+	if l.year = digits(l.rest, 0, 4); l.year < 0 {
+		return false
+	}
+	l.forgive(note)
+	l.rest, l.prec = l.rest[4:], PrecisionDay
+	return true
 }
 
 // mail reads all of l.rest as a date of HTTP (RFC 1123, RFC 850 or asctime) or of mail,

@@ -31,7 +31,8 @@ var _ Extractor = (*rdfa.Extractor)(nil)
 // NewGraph does. If extractors is empty, it is RDFa only. Base and contentType are as in
 // [Extractor]. Findings carry base as their document.
 //
-// A page without triples is an empty Graph, with one exception: if the page has JSON-LD,
+// The triples of RDFa come first, so that its dates count if others differ, which is a
+// finding. A page without triples is an empty Graph, with one exception: if the page has JSON-LD,
 // and no extractor but those of RDFa was given, the error is ErrNoMetadata and says so.
 // The errors of extractors end reading, except for websync.ErrNotDocument of some of
 // them: metadata of which a part is missing must not replace what is known.
@@ -46,7 +47,7 @@ func readPage(
 	if len(extractors) == 0 {
 		extractors = []Extractor{new(rdfa.Extractor)}
 	}
-	var all []rdf.Triple
+	var all, others []rdf.Triple
 	var refused []error
 	for i, x := range extractors {
 		triples, err := x.Extract(bytes.NewBuffer(page), base, contentType, report)
@@ -57,12 +58,16 @@ func readPage(
 		case err != nil:
 			return nil, err
 		}
-		all = appendRelabelled(all, triples, i)
+		if _, isRDFa := x.(*rdfa.Extractor); isRDFa {
+			all = appendRelabelled(all, triples, i)
+		} else {
+			others = appendRelabelled(others, triples, i)
+		}
 	}
 	if len(refused) == len(extractors) {
 		return nil, refused[0]
 	}
-	g := newGraph(all, base, uri, report)
+	g := newGraph(append(all, others...), len(all), base, uri, report)
 	readsMore := func(x Extractor) bool { _, isRDFa := x.(*rdfa.Extractor); return !isRDFa }
 	if !g.hasMetadata() && webpage.ContainsFold(page, "application/ld+json") && !slices.ContainsFunc(extractors, readsMore) {
 		return nil, fmt.Errorf("eli: %s: %w in RDFa, but there is JSON-LD: add a jsonld.Extractor",

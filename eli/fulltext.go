@@ -45,7 +45,8 @@ func (p *Preferences) Check() error {
 	}
 	for _, f := range p.Formats {
 		if shortTypes[strings.ToLower(f)] == "" && !isMediaType(f) {
-			return fmt.Errorf("eli: Preferences.Formats: %q must be a media type such as application/pdf, or a file type such as pdf", f)
+			return fmt.Errorf("eli: Preferences.Formats: %q must be a media type such as application/pdf, "+
+				"or a file type such as pdf", f)
 		}
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/websync-go/websync"
@@ -44,12 +45,12 @@ const maxReported = 200
 //
 // All other triples remain as they are. Normalising what is normalised changes nothing.
 func NewGraph(triples []rdf.Triple, report func(websync.Finding)) *Graph {
-	return newGraph(triples, "", "", report)
+	return newGraph(triples, len(triples), "", "", report)
 }
 
 // newGraph returns a Graph in which a legal resource has its URI, if that is known, and
-// no variant of it.
-func newGraph(triples []rdf.Triple, document, uri string, report func(websync.Finding)) *Graph {
+// no variant of it. The first triples, a number of them, are those of RDFa.
+func newGraph(triples []rdf.Triple, first int, document, uri string, report func(websync.Finding)) *Graph {
 	g := &Graph{
 		bySubject: make(map[rdf.Term][]int32), byObject: make(map[rdf.Term][]int32), formats: make(map[rdf.Term]Format),
 		variants: make(map[rdf.Term]rdf.Term), document: document, report: report, reported: make(map[reported]bool),
@@ -72,11 +73,18 @@ func newGraph(triples []rdf.Triple, document, uri string, report func(websync.Fi
 		normal[i] = g.normalise(t)
 	}
 	names := g.unify(normal, uri)
-	for _, t := range normal {
+	ofRDFa := 0
+	for i, t := range normal {
+		if i == first {
+			ofRDFa = len(g.triples)
+		}
 		if s, o := cmp.Or(names[t.Subject], t.Subject), cmp.Or(names[t.Object], t.Object); s != o {
 			t.Subject, t.Object = s, o
 		}
 		add(t)
+	}
+	if first < len(normal) {
+		g.compareDates(ofRDFa)
 	}
 	for _, t := range g.triples {
 		name := termName(t.Predicate)
@@ -93,6 +101,39 @@ func newGraph(triples []rdf.Triple, document, uri string, report func(websync.Fi
 	}
 	return g
 }
+
+// compareDates reports the dates that RDFa, in the first triples, states otherwise than
+// the others. Those of RDFa count, because they come first.
+func (g *Graph) compareDates(first int) {
+	for _, t := range g.triples[first:] {
+		name := termName(t.Predicate)
+		other, _, err := parseDate(t.Object.Value)
+		if !slices.Contains(dates, name) || err != nil {
+			continue
+		}
+		var stated string
+		for _, i := range g.bySubject[t.Subject] {
+			x := g.triples[i]
+			if int(i) >= first || x.Predicate != t.Predicate {
+				continue
+			}
+			own, _, err := parseDate(x.Object.Value)
+			if err == nil && (own == other || own.Overlaps(other)) {
+				stated = ""
+				break
+			}
+			if err == nil {
+				stated = cmp.Or(stated, x.Object.Value)
+			}
+		}
+		if stated != "" {
+			g.add(ruleDates, name, t.Object.Value, fmt.Sprintf("RDFa states %q, which counts", stated))
+		}
+	}
+}
+
+// dates are the properties whose values are dates.
+var dates = strings.Fields(rdf.ELIDates)
 
 // unify returns which URIs of a page get another form, because they are variants of one
 // that the page describes, or that is that of the legal resource. Those of which one
@@ -173,6 +214,10 @@ func (g *Graph) normalise(t rdf.Triple) rdf.Triple {
 			g.add(ruleLiteral, own, t.Object.Value, "the value must be a URI, not a literal")
 			t.Object = rdf.IRI(t.Object.Value)
 		}
+		if term := individual(own, t.Object); term != "" && t.Object.Kind == rdf.KindLiteral {
+			g.add(ruleLiteral, own, t.Object.Value, "the value must be the URI "+Ontology+term+", not a literal")
+			t.Object = rdf.IRI(Ontology + term)
+		}
 	case t.Predicate.Value == rdf.Type:
 	default:
 		return t
@@ -183,8 +228,8 @@ func (g *Graph) normalise(t rdf.Triple) rdf.Triple {
 	if name, s = cutOntology(t.Object.Value); s == notOntology {
 		return t
 	}
-	own := ontology.class(name)
-	if own != name && t.Predicate.Value != rdf.Type {
+	own := cmp.Or(individual(termName(t.Predicate), t.Object), ontology.class(name))
+	if own != name && t.Predicate.Value != rdf.Type && ownTables[termName(t.Predicate)] == "" {
 		return t // not a term
 	}
 	t.Object = g.term(t.Object.Value, name, own, s)
@@ -227,7 +272,8 @@ func termName(t rdf.Term) string {
 // modified.
 func (g *Graph) Triples() []rdf.Triple { return g.triples }
 
-// hasMetadata reports whether a triple has a term of the ontology.
+// hasMetadata reports whether a triple has a term of the ontology, or the class
+// Legislation of schema.org.
 func (g *Graph) hasMetadata() bool {
 	for _, t := range g.triples {
 		if isMetadata(t) {
@@ -237,7 +283,9 @@ func (g *Graph) hasMetadata() bool {
 	return false
 }
 
-func isMetadata(t rdf.Triple) bool {
+func isMetadata(t rdf.Triple) bool { return isOntology(t) || isSchema(t) }
+
+func isOntology(t rdf.Triple) bool {
 	return termName(t.Predicate) != "" || t.Predicate.Value == rdf.Type && termName(t.Object) != ""
 }
 
@@ -272,8 +320,8 @@ func ReadGraph(src io.Reader) (g *Graph, uri string, err error) {
 }
 
 var (
-	// ErrNoMetadata: a page has no triples with terms of the ELI ontology. It may be a
-	// page that scripts fill in a browser, or an error page with status 200.
+	// ErrNoMetadata: a page has no triples with terms of the ELI ontology, and nothing
+	// that schema.org calls Legislation. It may be a page that scripts fill in a browser, or an error page with status 200.
 	ErrNoMetadata = errors.New("no ELI metadata")
 
 	// ErrNotDescribed: a page describes other legal resources than the requested one.

@@ -30,7 +30,8 @@ type Entity struct {
 // Values returns the values of a property, each once, in the order of the page. It is the
 // name of a property of the ontology, such as "title", or an absolute IRI. If the
 // ontology has an inverse of the property, what links to the entity by that is a value,
-// too.
+// too. For a Legislation, LegislationObject or MediaObject of schema.org, the values of a
+// property that the page does not state are those of what stands for it there.
 func (e *Entity) Values(property string) []rdf.Term {
 	if e.graph == nil {
 		return nil
@@ -45,9 +46,17 @@ func (e *Entity) Values(property string) []rdf.Term {
 			values = append(values, t.Object)
 		}
 	}
-	if inverse == "" {
-		return values
+	if inverse != "" {
+		values = e.inverseOf(inverse, values)
 	}
+	if len(values) == 0 && e.ofSchema() {
+		return e.schemaOf(strings.TrimPrefix(property, Ontology), inverse)
+	}
+	return values
+}
+
+// inverseOf adds to values what links to the entity by the inverse of their property.
+func (e *Entity) inverseOf(inverse string, values []rdf.Term) []rdf.Term {
 	known := make(map[rdf.Term]bool)
 	for _, v := range values {
 		known[v] = true
@@ -100,7 +109,7 @@ func (e *Entity) Date(property string) websync.Datetime {
 		if v.Kind != rdf.KindLiteral {
 			continue
 		}
-		d, departure, err := websync.ParseDatetimeLenient(v.Value)
+		d, departure, err := parseDate(v.Value)
 		switch {
 		case err != nil:
 			e.graph.add(ruleDate, property, v.Value, "the value is not a date: "+err.Error())
@@ -111,6 +120,32 @@ func (e *Entity) Date(property string) websync.Datetime {
 		return d
 	}
 	return websync.Datetime{}
+}
+
+// parseDatetime reads a time as publishers of legislation write it. If day and month may
+// be meant the other way round, as in 05-01-2024, the day comes first.
+func parseDatetime(s string) (d websync.Datetime, departure string, err error) {
+	d, departure, err = websync.ParseDatetimeLenient(s)
+	if err != nil {
+		for _, separator := range [...]string{"-", "/"} {
+			other, how, fault := websync.ParseDatetimeLenient(strings.Replace(s, separator, ".", 2))
+			if fault == nil {
+				d, departure, err = other, how, nil
+			}
+		}
+	}
+	return d, departure, err
+}
+
+// parseDate is parseDatetime for dates: a time of midnight that is not a W3C datetime, as
+// one without a zone, stands for the date.
+func parseDate(s string) (d websync.Datetime, departure string, err error) {
+	d, departure, err = parseDatetime(s)
+	hour, minute, second := d.Time().Clock()
+	if departure != "" && d.Precision() > websync.PrecisionDay && hour+minute+second+d.Time().Nanosecond() == 0 {
+		d = d.WithPrecision(websync.PrecisionDay)
+	}
+	return d, departure, err
 }
 
 // isSchemaDate reports whether s is a date with a zone, which an xsd:date may have.
@@ -270,6 +305,9 @@ func (g *Graph) Resource(uri string) (*LegalResource, error) {
 		return nil, err
 	}
 	e := g.entity(node)
+	if !slices.ContainsFunc(g.bySubject[node], func(i int32) bool { return isOntology(g.triples[i]) }) {
+		g.add(ruleSchema, "", uri, "the terms must be those of the ELI ontology, not of schema.org alone")
+	}
 	r := &LegalResource{
 		Entity: e,
 		Titles: e.Texts("title"), TitlesShort: e.Texts("title_short"), TitlesAlternative: e.Texts("title_alternative"),
@@ -360,7 +398,8 @@ func (g *Graph) expression(node rdf.Term) Expression {
 // describes reports whether a node is the subject of more than links to other levels.
 func (g *Graph) describes(node rdf.Term) bool {
 	return slices.ContainsFunc(g.bySubject[node], func(i int32) bool {
-		name := termName(g.triples[i].Predicate)
+		p := g.triples[i].Predicate
+		name := cmp.Or(termName(p), schemaNames[schemaName(p.Value)])
 		return name != "" && name != "realizes" && name != "embodies"
 	})
 }

@@ -118,7 +118,12 @@ func TestNormalise(t *testing.T) {
 		{"an unknown class", []string{"1 a eli:Statute"}, []string{"1 a Statute"}, "eli-prefix eli-term"},
 		{"an unknown property", []string{`1 eli:status "x"`}, []string{`1 status "x"`}, "eli-prefix eli-term"},
 		{"a class is no property", []string{`1/pdf Format "x"`}, []string{`1/pdf format "x"`}, "eli-spelling"},
-		{"an individual", []string{"1 in_force eli:InForce-inForce", "1 in_force eli:inForce"}, []string{"1 in_force " + eli.Ontology + "InForce-inForce", "1 in_force eli:inForce"}, "eli-prefix"},
+		{"an individual", []string{"1 in_force eli:InForce-inForce", "1 in_force eli:inForce"}, []string{"1 in_force " + eli.Ontology + "InForce-inForce"}, "eli-prefix eli-spelling"},
+		{"individuals in other letters", []string{"1 in_force " + eli.Ontology + "InForce-NotInForce", "1 legal_value https://data.europa.eu/eli/ontology#legalvalue-Official", "2 in_force eli:NotInForce"},
+			[]string{"1 in_force " + eli.Ontology + "InForce-notInForce", "1 legal_value " + eli.Ontology + "LegalValue-official", "2 in_force " + eli.Ontology + "InForce-notInForce"}, "eli-namespace eli-prefix eli-spelling"},
+		{"individuals as texts", []string{`1 in_force "InForce-NotInForce"`, `2 in_force "partially in force"`, `3 in_force "yes"`, `4 in_force "InForce"`, `5 legal_value "official"`, `6 version "inForce"`},
+			[]string{"1 in_force " + eli.Ontology + "InForce-notInForce", "2 in_force " + eli.Ontology + "InForce-partiallyInForce", `3 in_force "yes"`, "4 in_force " + eli.Ontology + "InForce-inForce",
+				"5 legal_value " + eli.Ontology + "LegalValue-official", `6 version "inForce"`}, "eli-literal"},
 		{"an individual of another property", []string{"1 http://purl.org/dc/terms/type eli:InForce-inForce"}, nil, ""},
 		{"an identifier", []string{"1 cites eli:act/2"}, nil, ""},
 		{"a URL in a literal", []string{`1 cites "https://law.example/2"`, `1 description "https://law.example/2"`, `1 cites "Act 2"`, `1 cites "https://law.example/a b"`},
@@ -209,7 +214,8 @@ func TestResource(t *testing.T) {
 		{"only an object", "2 cites 1", "!", ""},
 		{"a path in another case", "https://law.example/a/B a LegalResource", "!a/B", ""},
 		{"metadata of other vocabularies", `1 http://purl.org/dc/terms/title "T"`, "?", ""},
-		{"other types", `1 a http://schema.org/Legislation`, "?", ""},
+		{"other types", `1 a http://schema.org/Book`, "?", ""},
+		{"schema.org", `1 a http://schema.org/Legislation`, "https://law.example/1", "eli-schema"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var statements []string

@@ -67,6 +67,31 @@ func (v *vocabulary) property(name string) string {
 	return v.folded[fold(name)]
 }
 
+// ownTables are the properties whose values are individuals of the ontology, each with
+// their table.
+var ownTables = map[string]string{"in_force": "InForce", "legal_value": "LegalValue"}
+
+// individual returns the individual of the ontology's own tables that a value of a
+// property stands for, in whatever letters, and with or without the name of its table;
+// "" if it is none.
+func individual(property string, value rdf.Term) string {
+	table := ownTables[property]
+	name := strings.TrimSpace(value.Value)
+	if value.Kind == rdf.KindIRI {
+		name, _ = cutOntology(name)
+	}
+	if table == "" || name == "" || value.Kind == rdf.KindBlank {
+		return ""
+	}
+	folded := fold(strings.ReplaceAll(name, " ", ""))
+	for _, key := range [...]string{folded, fold(table) + folded} {
+		if own := ontology.classFold[key]; strings.HasPrefix(own, table+"-") {
+			return own
+		}
+	}
+	return ""
+}
+
 // class does the same for a class or an individual.
 func (v *vocabulary) class(name string) string {
 	if v.classes[name] {

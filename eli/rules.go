@@ -28,12 +28,16 @@ var (
 	ruleTerm      = rules.Info("term", sectionOntology, "a term that the ontology does not have")
 	ruleInverse   = rules.Info("inverse", sectionPages,
 		"an expression or a format that is only linked from below, by realizes or embodies")
+	ruleSchema = rules.Warning("schema", sectionPages,
+		"a legal resource that only schema.org's terms describe: they count as those of the ontology that they stand for")
 	ruleLiteral  = rules.Warning("literal", sectionOntology, "a literal where a URI must stand")
 	ruleURI      = rules.Error("uri", sectionPages, "a page that describes a variant of the URI that was requested")
 	ruleLevel    = rules.Warning("level", sectionOntology, "a resource that is on another level than its place in the tree says")
 	ruleLanguage = rules.Warning("language", sectionOntology, "a language that is not a URI of the EU's table of languages")
 	ruleDate     = rules.Warning("date", sectionOntology, "a date that is not an xsd:date")
-	ruleFileURL  = rules.Warning("file-url", sectionFullText,
+	ruleDates    = rules.Warning("dates", sectionOntology,
+		"a date that RDFa and other metadata of the page state differently: that of RDFa counts")
+	ruleFileURL = rules.Warning("file-url", sectionFullText,
 		"a value of is_exemplified_by that is no absolute http or https URL: it is left out")
 	ruleMediaType = rules.Warning("media-type", sectionFullText,
 		"a media type that is not a URI of IANA's registry as the specification writes it")

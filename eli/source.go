@@ -408,6 +408,9 @@ func (s *Source) readItem(item *atom.Item, report atom.ReportFunc) error {
 		item.Entry = nil
 		return nil
 	}
+	if e.UpdatedText != "" && e.Updated.IsZero() {
+		e.Updated, _, _ = parseDatetime(e.UpdatedText) // Atom has reported it
+	}
 	item.Entry = &atom.Entry{ID: id, Updated: e.Updated, UpdatedText: e.UpdatedText, Line: e.Line, Column: e.Column}
 	return nil
 }
@@ -777,7 +780,7 @@ func (s *Source) follow(ctx context.Context, job *harvest.Job, p *page) (*page, 
 	if n == 0 {
 		return p, nil
 	}
-	p.graph = newGraph(all, p.final, p.uri, job.Report)
+	p.graph = newGraph(all, len(all), p.final, p.uri, job.Report)
 	var err error
 	p.act, err = p.graph.Resource(p.uri)
 	return p, err

@@ -25,7 +25,7 @@ func pageRules() []*Rule {
 // not here are dropped.
 var ofELI = mappings([]mappingRow{
 	{"namespace prefix spelling term inverse", mapping{ruleOntology, asError}},
-	{"literal level language date", mapping{ruleOntology, asWarn}},
+	{"literal level language date dates", mapping{ruleOntology, asWarn}},
 	{"uri", mapping{ruleDescribes, asError}},
 	{"variant", mapping{ruleDescribes, asWarn}},
 	{"media-type", mapping{ruleMediaType, asWarn}},

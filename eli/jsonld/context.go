@@ -25,14 +25,11 @@ func keys(o object) []string {
 
 const schema = "http://schema.org/"
 
-// Terms of schema.org that are links, and dates. All others are texts, or have objects as
-// their values.
+// Terms of schema.org that are links, because URL is in their range, and dates. All
+// others are texts, or have objects as their values.
 const (
-	schemaLinks = `about additionalType citation contentUrl encodesCreativeWork exampleOfWork hasPart isBasedOn isPartOf
-		legislationAmends legislationApplies legislationChanges legislationCommences legislationConsolidates
-		legislationCorrects legislationCountersignedBy legislationEnsuresImplementationOf legislationLegalForce
-		legislationLegalValue legislationRepeals legislationTransposes license mainEntityOfPage sameAs
-		translationOfWork url workExample workTranslation image logo`
+	schemaLinks = `acquireLicensePage additionalType archivedAt contentUrl discussionUrl downloadUrl embedUrl image isBasedOn
+		isPartOf license logo mainEntityOfPage publishingPrinciples sameAs sdLicense thumbnailUrl url usageInfo`
 	schemaDates = `dateCreated dateModified datePublished expires legislationDate legislationDateOfApplicability
 		legislationDateVersion temporalCoverageDate`
 )

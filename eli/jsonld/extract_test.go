@@ -89,8 +89,12 @@ func TestTriples(t *testing.T) {
 		{"a byte-order mark", "\ufeff" + `{"@id":"","http://e.example/p":"v"}`, []string{`<> <e:p> "v"`}, nil},
 
 		{"schema.org", `{"@context":"https://schema.org","@type":"Legislation","@id":"1","name":"Lag","legislationDate":"2026-01-01","legislationChanges":"2","workExample":{"@type":"Legislation","inLanguage":"sv"}}`,
-			[]string{`<l:dir/1> a <schema:Legislation>`, `<l:dir/1> <schema:legislationChanges> <l:dir/2>`, `<l:dir/1> <schema:legislationDate> "2026-01-01"^^<schema:Date>`, `<l:dir/1> <schema:name> "Lag"`,
+			[]string{`<l:dir/1> a <schema:Legislation>`, `<l:dir/1> <schema:legislationChanges> "2"`, `<l:dir/1> <schema:legislationDate> "2026-01-01"^^<schema:Date>`, `<l:dir/1> <schema:name> "Lag"`,
 				`_:b1 a <schema:Legislation>`, `_:b1 <schema:inLanguage> "sv"`, `<l:dir/1> <schema:workExample> _:b1`}, nil},
+		{"only what may be a URL is a link", `{"@context":"https://schema.org","@id":"1","citation":"Law 12/2020","about":"salt","hasPart":"Annex","legislationLegalForce":"InForce","workExample":"sv","translationOfWork":"x","encodesCreativeWork":"y","license":"by","url":"a","sameAs":"b","contentUrl":"c","isPartOf":{"@id":"d"}}`,
+			[]string{`<l:dir/1> <schema:about> "salt"`, `<l:dir/1> <schema:citation> "Law 12/2020"`, `<l:dir/1> <schema:contentUrl> <l:dir/c>`, `<l:dir/1> <schema:encodesCreativeWork> "y"`, `<l:dir/1> <schema:hasPart> "Annex"`,
+				`<l:dir/1> <schema:isPartOf> <l:dir/d>`, `<l:dir/1> <schema:legislationLegalForce> "InForce"`, `<l:dir/1> <schema:license> <l:dir/by>`, `<l:dir/1> <schema:sameAs> <l:dir/b>`,
+				`<l:dir/1> <schema:translationOfWork> "x"`, `<l:dir/1> <schema:url> <l:dir/a>`, `<l:dir/1> <schema:workExample> "sv"`}, nil},
 		{"the ontology", `{"@context":["http://schema.org/",{"@language":"sv"},"https://data.europa.eu/eli/ontology#"],"id":"1","type":"LegalResource","eli:date_document":"2026-01-01","is_realized_by":{"id":"1/sv","title":"Lag"}}`,
 			[]string{`<l:dir/1> a <eli:LegalResource>`, `<l:dir/1> <eli:date_document> "2026-01-01"^^<xsd:date>`, `<l:dir/1/sv> <eli:title> "Lag"@sv`, `<l:dir/1> <eli:is_realized_by> <l:dir/1/sv>`}, nil},
 		{"an import", `{"@context":{"@version":1.1,"@import":"http://data.europa.eu/eli/ontology","number":null},"id":"1","number":"7","id_local":"8"}`, []string{`<l:dir/1> <eli:id_local> "8"`}, nil},

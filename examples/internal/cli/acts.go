@@ -40,26 +40,27 @@ func (a *Acts) preferences() eli.Preferences {
 // targets of a protocol, or whose value is wrong, with the reason. If there is none,
 // field is empty.
 func (a *Acts) Wrong(protocol string) (field string, value any, reason string) {
+	_, every := a.every()
 	for _, f := range []struct {
 		name  string
 		value any
 		given bool
-		err   func() error
+		err   error
 		right string
 	}{
-		{"languages", strings.Join(a.Languages, ","), len(a.Languages) > 0, func() error { return (&eli.Preferences{Languages: a.Languages}).Check() },
-			"not language tags, or codes of three letters, such as fr,nld"},
-		{"formats", strings.Join(a.Formats, ","), len(a.Formats) > 0, func() error { return (&eli.Preferences{Formats: a.Formats}).Check() },
-			"not media types, or file types, such as html,application/pdf"},
+		{"languages", strings.Join(a.Languages, ","), len(a.Languages) > 0,
+			(&eli.Preferences{Languages: a.Languages}).Check(), "not language tags, or codes of three letters, such as fr,nld"},
+		{"formats", strings.Join(a.Formats, ","), len(a.Formats) > 0,
+			(&eli.Preferences{Formats: a.Formats}).Check(), "not media types, or file types, such as html,application/pdf"},
 		{"all_languages", a.AllLanguages, a.AllLanguages, nil, ""},
 		{"linked", a.Linked, a.Linked, nil, ""},
-		{"resync_every", a.ResyncEvery, a.ResyncEvery != "", func() error { _, err := a.every(); return err }, `not a time such as "8760h"`},
+		{"resync_every", a.ResyncEvery, a.ResyncEvery != "", every, `not a time such as "8760h"`},
 	} {
 		switch {
 		case !f.given:
 		case protocol != "eli" && protocol != Auto:
 			return f.name, f.value, "only for protocol eli"
-		case f.err != nil && f.err() != nil:
+		case f.err != nil:
 			return f.name, f.value, f.right
 		}
 	}
