@@ -154,7 +154,7 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 	content := &ev.Resource.Content
 	b, ok := s.rec.Body(websync.ContentName)
 	holds := ok && s.rec.Live() && s.held.content && p.getter == nil
-	if !holds || !ev.hasContent() || ev.Tag != "" || contradicts(*content, b.Link) && !s.rec.states(content) {
+	if !holds || !ev.hasContent() || ev.Tag != "" || !s.rec.agrees(&b, content) {
 		return websync.Body{}, false
 	}
 	if ev.Open != nil && content.Type != "" { // no server states another

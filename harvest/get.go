@@ -36,6 +36,7 @@ func (p *pipe) get(ctx context.Context) error {
 func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	ev := &s.aim.ev
 	job := &Job{Resource: ev.Resource, Tag: ev.Tag, Hint: ev.Hint, run: p.run, open: ev.Open, fresh: s.sampled == sampledFresh}
+	job.asks = s.decision.ask || s.sample != nil || p.h.Recheck
 	if s.rec.Live() {
 		job.Held = s.rec
 	}

@@ -32,6 +32,7 @@ type Job struct {
 	run        *run
 	open       func() (io.ReadCloser, error)
 	fresh      bool // ask without a Validator
+	asks       bool // ask, whatever is held
 	came       bool // Get has asked for what open returns
 	bodies     []websync.Body
 	writers    []pendingBody
@@ -266,10 +267,19 @@ func (j *Job) Content(ctx context.Context) error {
 }
 
 // Obtain fetches link.Href, verifies the bytes and keeps them as the body with the given
-// name. The request is conditional if a held body with this name agrees with link; if the
-// answer is "not modified", that body is reused. Obtain is Request, Fetch and Receive,
-// for a Get that changes the request, or looks at the answer first.
+// name. If a held body with this name has the strongest digest of link, it is reused, and
+// nothing is fetched, unless the run asks for what seems unchanged. Otherwise the request
+// is conditional if the held body agrees with link; if the answer is "not modified", that
+// body is reused. Obtain is else Request, Fetch and Receive, for a Get that changes the
+// request, or looks at the answer first.
 func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error {
+	if held, ok := j.agreeing(name, link); ok && !j.asks {
+		if _, identified := link.Digests.Strongest(); identified {
+			j.remember(held.Href, j.Held.Validator(held.Href))
+			_, err := j.Reuse(name)
+			return err
+		}
+	}
 	resp, err := j.Fetch(ctx, j.Request(name, link))
 	if err != nil {
 		return err
@@ -282,7 +292,7 @@ func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error 
 // another representation. An ETag does not.
 func (j *Job) Request(name string, link websync.Link) *Request {
 	req := &Request{URL: link.Href, Root: j.run.root, Accept: link.Type, Identity: link.Verifiable() && link.Encoding == ""}
-	if !j.fresh && j.mayReuse(name, link) {
+	if held, ok := j.agreeing(name, link); ok && held.Href == link.Href && !j.fresh {
 		req.Validator = j.Held.Validator(link.Href)
 	}
 	return req
@@ -343,25 +353,26 @@ func (j *Job) keepCame(ctx context.Context, link websync.Link) error {
 // records small.
 const maxType = 1024
 
-// mayReuse reports whether the Catalog holds a body under name that agrees with link, so
-// that it can be reused after "not modified".
-func (j *Job) mayReuse(name string, link websync.Link) bool {
+// agreeing returns the link of the body that the Catalog holds under name, if that agrees
+// with link: if it came from there, it can be reused after "not modified".
+func (j *Job) agreeing(name string, link websync.Link) (held websync.Link, ok bool) {
 	if j.Held == nil {
-		return false
+		return held, false
 	}
 	b, ok := j.Held.Body(name)
 	kept := !b.Key.IsZero() || j.run.h.Bodies == VerifyBodies
-	return ok && kept && b.Link.Href == link.Href && (!contradicts(link, b.Link) || j.Held.states(&link))
+	return b.Link, ok && kept && j.Held.agrees(&b, &link)
 }
 
-// states reports whether the record was stored with the same statement about the bytes at
-// a URL, which were verified then: a body that was sent in a content coding has none of
-// the digests of that form.
-func (r *Record) states(link *websync.Link) bool {
+// agrees reports whether a body of the record may be what a link states. One that was
+// sent in a content coding has none of the digests of that form: it is, if the record was
+// stored with the same statement about the bytes at its URL, which were verified then.
+func (r *Record) agrees(b *websync.Body, link *websync.Link) bool {
 	same := func(l websync.Link) bool {
-		return l.Href == link.Href && l.Length == link.Length && slices.Equal(l.Digests, link.Digests)
+		return l.Href == b.Link.Href && l.Length == link.Length && slices.Equal(l.Digests, link.Digests)
 	}
-	return same(r.Resource.Content) || slices.ContainsFunc(r.Resource.Links, same)
+	return !contradicts(*link, b.Link) ||
+		b.Link.Href == link.Href && (same(r.Resource.Content) || slices.ContainsFunc(r.Resource.Links, same))
 }
 
 // contradicts reports whether stated has a length or a digest that differs from that of

@@ -35,7 +35,10 @@ type changeList struct {
 	skipped   int
 	base      int              // how many entries of the queue are before it
 	latest    map[uint64]int   // the last certain entry of each URI, until the queue has it
+	order     order            // of the entries
+	unclear   bool             // no entry is later than the one before, and one at most is earlier
 	ordered   bool             // no lastmod without datetime is before an earlier time or from
+	shifted   bool             // an entry stands for a later time than it states
 	unordered bool             // an entry states a datetime before that of an earlier one
 	begins    websync.Datetime // the earliest time of an entry
 	untimed   bool             // an entry has no time
@@ -138,6 +141,9 @@ func (w *walk) check(b *changeQueue, l *changeList, want ...Capability) (err err
 			return err
 		}
 	}
+	if l.order, err = w.orderOf(b, l); err != nil {
+		return err
+	}
 	r := w.reader(&l.Document, w.Report)
 	if l.head, err = r.Head(); err != nil {
 		return err
@@ -151,6 +157,7 @@ func (w *walk) check(b *changeQueue, l *changeList, want ...Capability) (err err
 	form, since := formOf(documentKind{l.head.Metadata.Capability, l.head.Index}), b.since()
 	changes := form != nil && form.changes // otherwise they are lists or packages
 	h := fnv.New64a()
+	known := make(map[uint64]state)
 	err = eachView(r, func(_ int, v *View) error {
 		if len(v.Loc) > maxID {
 			l.skipped += w.tooLong(l.Final, string(v.Loc), v.Line, v.Column)
@@ -164,7 +171,7 @@ func (w *walk) check(b *changeQueue, l *changeList, want ...Capability) (err err
 		if changes && w.doubts(l, v, at, since) {
 			l.skipped++
 		} else {
-			l.latest[idSum(v.Loc)] = l.entries
+			l.noteLatest(known, v, at)
 		}
 		l.entries++
 		l.comparePosition(&b.from, h.Sum64())
@@ -176,6 +183,14 @@ func (w *walk) check(b *changeQueue, l *changeList, want ...Capability) (err err
 	l.sum = h.Sum64()
 	l.skipped += r.Skipped()
 	return nil
+}
+
+// noteLatest notes whether the next entry is the last one of its URI so far. Known are the
+// states that the list had until then.
+func (l *changeList) noteLatest(known map[uint64]state, v *View, at websync.Datetime) {
+	if id := idSum(v.Loc); l.order.replaces(known, id, state{at, v.Metadata.Change == Deleted}) {
+		l.latest[id] = l.entries
+	}
 }
 
 // comparePosition notes whether the entries so far, of which sum is a digest, are those
@@ -198,6 +213,7 @@ func (l *changeList) noteTime(v *View) (at websync.Datetime) {
 		l.begins = t
 	}
 	at = l.tick(v)
+	l.shifted = l.shifted || at != t
 	if v.Metadata.Datetime.IsZero() {
 		l.ordered = l.ordered && at == t
 	} else {
@@ -209,7 +225,8 @@ func (l *changeList) noteTime(v *View) (at websync.Datetime) {
 // doubts reports a change without its kind, and one whose datetime is before at, the time
 // of an entry before it, or before the interval of the list. It returns true for such a
 // deletion that states a time before since: if the baseline lists the resource, it is not
-// known which of them is the later.
+// known which of them is the later. So it does if the entry before is of the same
+// resource, and nothing else shows which of the two is the later.
 func (w *walk) doubts(l *changeList, v *View, at websync.Datetime, since time.Time) (doubt bool) {
 	w.checkKind(l.Final, v)
 	stated := v.Metadata.Datetime
@@ -223,9 +240,11 @@ func (w *walk) doubts(l *changeList, v *View, at websync.Datetime, since time.Ti
 	default:
 		return false
 	}
-	if doubt = isBefore(stated, since) && w.source.removes(v) && w.includes(v.Loc); doubt {
+	_, before := l.latest[idSum(v.Loc)]
+	isOlder := isBefore(stated, since) || l.unclear && before && rule == ruleOrder
+	if doubt = isOlder && w.source.removes(v) && w.includes(v.Loc); doubt {
 		uri := websync.RedactURL(string(v.Loc))
-		what += fmt.Sprintf(": the baseline is later, so the deletion of %s is not carried out", uri)
+		what += fmt.Sprintf(": the resource may be there since then, so the deletion of %s is not carried out", uri)
 	}
 	w.Report(rule.Finding(l.Final, v.Line, v.Column, "md", []byte(stated.String()), what))
 	return doubt
@@ -241,8 +260,9 @@ func (w *walk) checkKind(document string, v *View) {
 	}
 }
 
-// tick returns the time of a change that comes next: that of an earlier one, or from, if
-// the change says that it was before it. What lies in the future does not move the clock.
+// tick returns the time of a change that comes next: that of an earlier one, unless the
+// order is not that of the list, or from, if the change says that it was before it. What
+// lies in the future does not move the clock.
 func (l *changeList) tick(v *View) websync.Datetime {
 	t := l.within(changeTime(v))
 	switch {
@@ -250,6 +270,9 @@ func (l *changeList) tick(v *View) websync.Datetime {
 		return t
 	case l.clock.IsZero() || t.After(l.clock):
 		l.clock = t
+	}
+	if l.order != byList {
+		return t
 	}
 	return l.clock
 }

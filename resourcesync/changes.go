@@ -110,6 +110,15 @@ func (b *changeQueue) since() time.Time {
 	return b.end.At.Time().Add(-overlap)
 }
 
+// sinceOf returns the moment before which the baseline has all changes of a list; zero if
+// the times of the list do not show that.
+func (b *changeQueue) sinceOf(l *changeList) time.Time {
+	if l.ordered && (b.end.URL == "" || l.order != byList) {
+		return b.since()
+	}
+	return time.Time{}
+}
+
 // readQueue reads the lists with the changes after the position. One that can't be read
 // is a Problem. The error is a *gapError if there is a gap.
 func (w *walk) readQueue(ctx context.Context) (*changeQueue, error) {
@@ -585,7 +594,9 @@ func (w *walk) join(ctx context.Context, b *changeQueue, first *changeList, list
 func (b *changeQueue) firstWanted(l *changeList) (entry int, ok bool) {
 	log, begins := &b.end, l.from
 	switch {
-	case l.prefix && log.Skipped > 0: // what could not be read may be mended
+	case log.shifts(l): // a change may seem older than what it changes
+		return 0, false
+	case l.prefix && log.repeats(l):
 		return 0, true
 	case l.prefix: // the list has grown
 		return log.N, true
@@ -596,6 +607,17 @@ func (b *changeQueue) firstWanted(l *changeList) (entry int, ok bool) {
 		begins = l.begins
 	}
 	return 0, !begins.IsZero() && !begins.Time().After(log.Time.Time())
+}
+
+// shifts reports whether changes that were read before stand for later times than those
+// that a list states, whose times are its order.
+func (c *cursor) shifts(l *changeList) bool { return l.order != byList && c.URL != "" && !c.Exact }
+
+// repeats reports whether changes that a list had before are yielded again: what could not
+// be read may be mended, others may have changed within their time, or are in the order of
+// the list after all.
+func (c *cursor) repeats(l *changeList) bool {
+	return c.Skipped > 0 || c.Early || c.ByTime && l.entries > c.N
 }
 
 // firstNew returns the first entry of a list that is certainly after the position, -1 if
@@ -664,13 +686,11 @@ func (b *changeQueue) add(l *changeList, start int) {
 	}
 	b.repeats = b.repeats || !b.positioned || start < l.firstNew
 	b.clock = latest(latest(b.clock, l.floor), l.clock)
-	if b.end.URL == "" && l.ordered {
-		l.since = b.since()
-	}
+	l.since = b.sinceOf(l)
 	if b.end.URL != l.URL && !b.readAgain {
 		l.passed = b.end.Skipped
 	}
-	mayGrow := l.closedAhead()
+	mayGrow := l.mayGrow()
 	b.end = b.endOf(l, mayGrow)
 	if b.readAgain {
 		b.skipped += l.skipped
@@ -690,10 +710,19 @@ func (l *changeList) closes() websync.Datetime {
 	return until
 }
 
-// closedAhead reports whether a list was closed ahead of time: it may still grow. A Date
-// has whole seconds: a list that was closed within that second is closed.
-func (l *changeList) closedAhead() bool {
-	return !l.Date.IsZero() && !l.closes().Time().Before(l.Date.Add(time.Second))
+// mayGrow reports whether a list that seems to be closed, or read to its end, may still
+// get more: it was closed ahead of time, or it is early. A Date has whole seconds: a list
+// that was closed within that second is closed.
+func (l *changeList) mayGrow() bool {
+	return !l.Date.IsZero() && !l.closes().Time().Before(l.Date.Add(time.Second)) || l.isEarly()
+}
+
+// isEarly reports whether a resource may change, and the list stay as it is: if it has one
+// entry of a resource, as those have that are not in the order of the changes, a change
+// within the period of the latest time shows nowhere.
+func (l *changeList) isEarly() bool {
+	mayHaveOne := l.order != byList || l.unclear && !l.indexed
+	return mayHaveOne && l.closes().IsZero() && !l.clock.IsZero() && !l.Date.IsZero() && !l.clock.IsOver(l.Date)
 }
 
 // endOf returns the position after a list, which comes after those of b.
@@ -702,6 +731,7 @@ func (b *changeQueue) endOf(l *changeList, mayGrow bool) cursor {
 		URL: l.URL, From: l.from, Until: l.closes(), At: b.end.At, Clock: latest(b.clock, b.from.Clock),
 		N: l.entries, Sum: l.sum, Last: l.last,
 		Untimed: b.end.Untimed || l.untimed, Skipped: l.skipped, Validators: l.Validators.Kept(),
+		Early: l.isEarly(), ByTime: l.order != byList, Exact: l.order != byList || !l.shifted,
 	}
 	if mayGrow {
 		end.Until, end.Validators = websync.Datetime{}, docfetch.Validators{}

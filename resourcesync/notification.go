@@ -92,26 +92,27 @@ func (w *walk) notification(p *payload) error {
 	if !w.from.Listed || w.from.Stale || w.from.Root == "" || w.from.Log.Untimed || position.IsZero() {
 		return w.Named(notificationName, errNoPosition)
 	}
-	latest := make(map[string]int)
+	latest, known := make(map[string]int), make(map[uint64]state)
 	err := eachView(p.reader(w.Report), func(i int, v *View) error {
-		if t := changeTime(v); !t.After(position) {
+		t := changeTime(v)
+		if !t.After(position) {
 			return w.Named(notificationName,
 				fmt.Errorf("a change at %v, which is not after %v, up to when the Change Lists were read", t, position))
 		}
 		w.checkKind(notificationName, v)
-		latest[string(v.Loc)] = i
+		if byTime.replaces(known, idSum(v.Loc), state{at: t}) {
+			latest[string(v.Loc)] = i
+		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	list := newChangeList(p.URL) // which does not let the clock go back
 	err = eachView(p.reader(nil), func(i int, v *View) error {
-		at := list.tick(v)
 		if latest[string(v.Loc)] != i || !w.includes(v.Loc) {
 			return nil
 		}
-		return w.putAnnounced(v, at)
+		return w.putAnnounced(v, changeTime(v))
 	})
 	if err != nil {
 		return err

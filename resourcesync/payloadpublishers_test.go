@@ -119,7 +119,7 @@ func TestPayloadPublishers(t *testing.T) {
 		"one is lost":           {steps: []payloadStep{begin, gets("a=1", del(2, "b")), run("a=2", upd(1, "a", "2"), del(2, "b"))}},
 		"twice":                 {steps: []payloadStep{begin, gets("a=1", del(1, "b")), gets("a=1", del(1, "b")), run("a=1", del(1, "b")), refuses("a=1 b=2", sent(del(1, "b"))), run("a=1 b=2", del(1, "b"), upd(2, "b", "2"))}},
 		"entries in another order": {steps: []payloadStep{begin,
-			gets("b=1", upd(3, "a", "3"), del(2, "a")), run("a=3 b=1", del(2, "a"), upd(3, "a", "3"))}},
+			gets("a=3 b=1", upd(3, "a", "3"), del(2, "a")), run("a=3 b=1", del(2, "a"), upd(3, "a", "3"))}},
 		"one bad entry": {steps: []payloadStep{begin, refuses("a=1", sent(del(1, "b"), strings.Replace(upd(2, "a", "2"), www, "/", 1))), run("a=1", del(1, "b"))}},
 		"other bytes":   {steps: []payloadStep{begin, {payload: sent(upd(1, "a", "2")), pages: lists().with(pages{"a": "evil"}), truth: "a=2 b=1", held: "a=1 b=1"}, run("a=2 b=1", upd(1, "a", "2"))}},
 		"of another host": {steps: []payloadStep{begin,

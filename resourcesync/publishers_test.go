@@ -340,6 +340,44 @@ func TestPublishers(t *testing.T) {
 			{pages: base.with(pages{"changelist.xml": changeList(0, 2, got(1, "a", "2"), got(6, "b", "2"), got(6, "c", "2"))}), truth: "a=2 b=2 c=2"},
 			{pages: base.with(offers("resourcelist", "resourcelist.xml", "changelist", "next.xml")).with(pages{
 				"changelist.xml": changeList(0, 2, got(1, "a", "2"), got(6, "b", "2"), got(6, "c", "2")), "next.xml": changeList(2, never, got(3, "b", "3"), lost(4, "c"))}), truth: "a=2 b=3"}},
+		"the newest first": {begin,
+			{pages: changes(lost(9, "b"), got(7, "a", "2"), got(5, "c", "2"), got(3, "a", "0")), truth: "a=2 c=2", said: "order"},
+			{pages: changes(got(11, "b", "3"), lost(9, "b"), got(7, "a", "2"), got(5, "c", "2"), got(3, "a", "0")), truth: "a=2 b=3 c=2", said: "order"},
+			{pages: changes(lost(12, "a"), got(11, "b", "3"), lost(9, "b"), got(7, "a", "2")), truth: "b=3 c=2", said: "order"}},
+		"the newest first, several of one time": {begin,
+			{pages: changes(lost(9, "b"), got(9, "b", "2"), got(7, "c", "2"), got(7, "c", "0"), got(5, "a", "1")), truth: "a=1 c=2"}},
+		"the newest first, in an index": {begin,
+			{pages: index([]string{listed("c1", 0, 5), listed("c2", 5, never)}, pages{
+				"c1": changeList(0, 5, lost(4, "b"), got(3, "b", "0"), got(2, "a", "2")), "c2": changeList(5, never, got(9, "a", "4"), got(8, "b", "3"), lost(7, "a"))}), truth: "a=4 b=3 c=1"},
+			{pages: index([]string{listed("c1", 0, 5), listed("c2", 5, never)}, pages{
+				"c1": changeList(0, 5, lost(4, "b"), got(3, "b", "0"), got(2, "a", "2")), "c2": changeList(5, never, lost(10, "c"), got(9, "a", "4"), got(8, "b", "3"), lost(7, "a"))}), truth: "a=4 b=3"}},
+		"in no order": {begin,
+			{pages: changes(got(7, "a", "2"), got(9, "b", "2"), lost(3, "b"), got(4, "c", "2"), got(1, "c", "0")), truth: "a=2 b=2 c=2", said: "order"}},
+		"in no order, a deletion first": {begin,
+			{pages: changes(got(7, "a", "2"), lost(9, "b"), got(9, "b", "2"), got(4, "c", "2"), got(5, "d", "1"), lost(1, "d")), truth: "a=2 b=2 c=2 d=1"}},
+		"in no order, a deletion last": {begin,
+			{pages: changes(got(7, "a", "2"), got(9, "b", "2"), lost(9, "b"), got(4, "c", "2"), got(5, "d", "1"), lost(1, "d")), truth: "a=2 b=2 c=2 d=1"}},
+		"two in an order that is not clear, then more at the end": {begin,
+			{pages: changes(got(9, "b", "2"), lost(7, "b")), truth: "a=1 b=2 c=1", want: inDoubt, said: "not carried out"},
+			{pages: changes(got(9, "b", "2"), lost(7, "b"), got(10, "c", "2")), truth: "a=1 c=2"}},
+		"two in an order that is not clear, then more at the top": {begin,
+			{pages: changes(got(9, "b", "2"), lost(7, "b")), truth: "a=1 b=2 c=1", want: inDoubt},
+			{pages: changes(got(10, "c", "2"), got(9, "b", "2"), lost(7, "b")), truth: "a=1 b=2 c=2"}},
+		"the newest first, as it seems, then more at the end": {begin,
+			{pages: changes(got(9, "b", "2"), lost(7, "b"), got(5, "a", "2")), truth: "a=2 b=2 c=1"},
+			{pages: changes(got(9, "b", "2"), lost(7, "b"), got(5, "a", "2"), got(12, "c", "2")), truth: "a=2 c=2"}},
+		"one at the end, of an earlier time": {begin,
+			{pages: changes(got(9, "b", "2")), truth: "a=1 b=2 c=1"},
+			{pages: changes(got(9, "b", "2"), lost(7, "b")), truth: "a=1 c=1"}},
+		"the newest first, after two that were taken in their order": {begin,
+			{pages: changes(got(9, "a", "2"), got(3, "b", "2")), truth: "a=2 b=2 c=1"},
+			{pages: changes(got(10, "c", "2"), got(9, "a", "2"), got(5, "b", "3")).with(pages{
+				"resourcelist.xml": resourceList(10, has("a", "2"), has("b", "3"), has("c", "2"))}), truth: "a=2 b=3 c=2", said: "interval-gap"}},
+		"the newest first, with a deletion of before the baseline": {
+			{pages: changes(got(509, "a", "2"), got(505, "c", "2"), lost(100, "b")).with(pages{
+				"resourcelist.xml": resourceList(500, has("a", "1"), has("b", "1"), has("c", "1"))}), truth: "a=2 b=1 c=2"},
+			{pages: changes(got(510, "a", "3"), got(505, "c", "2"), lost(100, "b")).with(pages{
+				"resourcelist.xml": resourceList(500, has("a", "1"), has("b", "1"), has("c", "1"))}), truth: "a=3 b=1 c=2"}},
 		"the clock goes back in a list": {begin,
 			{pages: index([]string{listed("c1", 5, 3), listed("c2", 3, never)}, pages{
 				"c1": changeList(5, 3, got(6, "b", "2"), got(3, "a", "2")), "c2": changeList(3, never, got(4, "b", "3"))}).with(pages{"resourcelist.xml": resourceList(5, has("a", "1"), has("b", "1"), has("c", "1"))}), truth: "a=2 b=3 c=1"}},

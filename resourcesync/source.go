@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,6 +34,11 @@ import (
 // nothing is deleted: a deletion with a datetime before that of an earlier entry, or
 // before the interval of its list, is not carried out if it is also more than an hour
 // before the at of the baseline. It counts as an entry that can't be read.
+//
+// A list with many such times is not in the order of the changes, and may have the newest
+// first: then the times show which change of a resource is the last, which is one
+// finding. Nothing is requested for the changes of it that are held, and it is read again
+// as long as its latest time may still be that of another change.
 //
 // If many changes are new, the packages of a Change Dump that are cheaper than a request
 // for each are used (§13). A Change Dump without a Change List is followed in its place:
@@ -680,10 +686,11 @@ func negotiated(ctx context.Context, job *harvest.Job, timeGate string) error {
 
 // choose obtains another representation of a resource as its content.
 func (s *Source) choose(ctx context.Context, job *harvest.Job, c *choice) error {
-	req := job.Request(websync.ContentName, c.link)
-	if c.accept != "" {
-		req.Accept, req.Validator.LastModified = c.accept, ""
+	if c.accept == "" {
+		return job.Obtain(ctx, websync.ContentName, c.link)
 	}
+	req := job.Request(websync.ContentName, c.link)
+	req.Accept, req.Validator.LastModified = c.accept, ""
 	resp, err := job.Fetch(ctx, req)
 	if err != nil {
 		return err
@@ -735,8 +742,11 @@ func (s *Source) describe(ctx context.Context, job *harvest.Job) (wanted bool, e
 // description obtains a metadata document, and reports whether Select returns true.
 func (s *Source) description(ctx context.Context, job *harvest.Job, link websync.Link) (selected bool, err error) {
 	name := job.Resource.BodyName(&link)
+	if s.Select == nil {
+		return false, job.Obtain(ctx, name, link)
+	}
 	req := job.Request(name, link)
-	if s.Select != nil && !req.Validator.IsZero() {
+	if !req.Validator.IsZero() {
 		if held, _ := job.Held.Body(name); held.Key.IsZero() {
 			req.Validator = harvest.Validator{} // Select can't read what was verified and not kept
 		}
@@ -744,9 +754,6 @@ func (s *Source) description(ctx context.Context, job *harvest.Job, link websync
 	resp, err := job.Fetch(ctx, req)
 	if err != nil {
 		return false, err
-	}
-	if s.Select == nil {
-		return false, job.Receive(ctx, name, link, resp)
 	}
 	document, err := readable(ctx, job, name, link, resp)
 	if err != nil {
@@ -785,6 +792,13 @@ func patched(ctx context.Context, job *harvest.Job) bool {
 	content := job.Resource.Content
 	if len(content.Digests) == 0 || job.Held == nil || json.Unmarshal(job.Hint, &h) != nil {
 		return false
+	}
+	has := func(d websync.Digest) bool {
+		b, _ := job.Held.Body(websync.ContentName)
+		return slices.Contains(b.Link.Digests, d)
+	}
+	if slices.ContainsFunc(content.Digests, has) {
+		return false // it is held
 	}
 	held, err := job.Open(ctx, websync.ContentName)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -293,9 +294,15 @@ func TestPatches(t *testing.T) {
 				body = "<a><b/><b/></a>"
 			}
 			w.prepare(&s)
+			before := body
 			body = strings.Replace(body, "b", "c", 1)
 			w.publish(&s, 4, document{})
-			w.serve("/patch", as(p.mediaType, p.text))
+			// Who already has the bytes that the entry states asks for no patch.
+			w.serve("/doc/3", as("text/plain", text(before)))
+			w.serve("/patch", func(rw http.ResponseWriter, r *http.Request) {
+				w.serve("/doc/3", as("text/plain", text(body)))
+				as(p.mediaType, p.text)(rw, r)
+			})
 			w.serveText(s.path, text("<urlset "+syncSpace+`><rs:md capability="changelist" from="2026-01-01T00:00:00Z"/><url><loc>`+w.url+`/doc/3</loc><lastmod>`+monthOf(4)+
 				fmt.Sprintf(`</lastmod><rs:md change="updated" hash="sha-256:%x"/>`, sha256.Sum256([]byte(body)))+
 				`<rs:ln rel="http://www.openarchives.org/rs/terms/patch" href="`+w.url+`/patch" type="`+p.mediaType+`"/></url></urlset>`))
