@@ -263,7 +263,7 @@ func statedLink(l resourcesync.Link) string {
 }
 
 func TestReaderSkipsEntries(t *testing.T) {
-	doc := resources("<rs:md length='1'/>"+up, page+"<rs:md length='2'/>", "<loc>https://[example.com/a</loc><rs:md length='3'/>", other)
+	doc := resources("<rs:md length='1'/>"+up, page+"<rs:md length='2'/>", "<loc>&#9;</loc><rs:md length='3'/>", other)
 	d := documentRead{}
 	r := resourcesync.NewReader(strings.NewReader(doc))
 	d.Entries, _ = readAll(r)
