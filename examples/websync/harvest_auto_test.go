@@ -37,7 +37,7 @@ func TestAuto(t *testing.T) {
 	args := []string{storeFlag(t), "-rate=1e6", w.URL + "/"}
 	a := callHarvest(t, append(args, "-plan")...)
 	a.is(t, exitDone)
-	assert.Contains(t, a.stderr, "harvesting sitemap "+w.URL+"/sitemap.xml; there is also atom "+w.URL+`/news "news"`)
+	assert.Contains(t, a.stderr, "harvesting sitemap "+w.URL+"/sitemap.xml, atom "+w.URL+`/news "news"`)
 
 	callHarvest(t, args...).is(t, exitDone)
 	assert.Equal(t, 2, w.asked["/.well-known/resourcesync"], "a plan remembers nothing")
@@ -47,7 +47,7 @@ func TestAuto(t *testing.T) {
 	assert.Empty(t, a.stderr)
 	assert.Equal(t, 2, w.asked["/.well-known/resourcesync"])
 	assert.Equal(t, 2, w.asked["/"])
-	assert.Equal(t, []string{w.URL + "/sitemap.xml"}, live(t, args[0]))
+	assert.Equal(t, []string{w.URL + "/news", w.URL + "/sitemap.xml"}, live(t, args[0]))
 
 	callHarvest(t, append(args, "-full")...).is(t, exitDone)
 	assert.Equal(t, 3, w.asked["/"], "-full finds out anew")

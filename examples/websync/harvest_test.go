@@ -224,7 +224,7 @@ func TestHarvestUsage(t *testing.T) {
 		{"-rate Inf", "rate"},
 		{"-rate fast", "rate"},
 		{"-concurrency -1", "concurrency"},
-		{"example.org", "http://"},
+		{"example", "http://"},
 		{"ftp://example.org/", "http://"},
 		{"http://example.org/ -nonsense", "-nonsense"},
 	} {

@@ -32,8 +32,10 @@
 //     than may be requested.
 //  3. The host: the Source Description at /.well-known/resourcesync, and what the
 //     Sitemap lines of robots.txt name, which are one set. If none of that states
-//     changes and deletions, /eli/sitemap.xml follows. Then, as long as nothing is found,
-//     /sitemap.xml, /feed.atom, /atom.xml and /feed.
+//     changes and deletions, /eli/sitemap.xml follows, and the usual places of sitemaps:
+//     /sitemap.xml, /sitemap_index.xml, /wp-sitemap.xml, /sitemap-index.xml,
+//     /sitemap.xml.gz and /sitemap.txt; if the URL has a path, only as long as nothing is
+//     found. Then, as long as nothing is found, /feed.atom, /atom.xml and /feed.
 //
 // A host that answers that it is overloaded is left alone.
 //

@@ -39,7 +39,7 @@ func ExampleFinder_Find() {
 	// atom https://example.org/news "News"
 	//   https://example.org/: it is a web page with the title "Acts"; its head has a link with rel="alternate" type="application/atom+xml"
 	//   https://example.org/news: it is an Atom feed of 0 entries
-	// to harvest: [sitemap https://example.org/sitemap.xml] <nil>
+	// to harvest: [sitemap https://example.org/sitemap.xml atom https://example.org/news "News"] <nil>
 }
 
 // A page has two feeds, of which none is better than the other.

@@ -20,7 +20,7 @@ type Finder struct {
 	Fetcher harvest.Fetcher
 
 	// MaxRequests limits the requests of one Find; redirects don't count. If zero, it is
-	// 20; if negative, there is no limit.
+	// 30; if negative, there is no limit.
 	MaxRequests int
 
 	// MaxBytes limits how much of each document is read, and kept in memory until Find
@@ -71,7 +71,7 @@ func newSearch(f *Finder, url string) (*search, error) {
 	}
 	return &search{
 		web: &web{
-			fetcher: f.Fetcher, root: url, left: cmp.Or(f.MaxRequests, 20), maxBytes: cmp.Or(f.MaxBytes, 1<<20),
+			fetcher: f.Fetcher, root: url, left: cmp.Or(f.MaxRequests, 30), maxBytes: cmp.Or(f.MaxBytes, 1<<20),
 			answers: make(map[key]*answer),
 		},
 		byURL: make(map[look]*Offer), looked: make(map[look][]*Offer), busy: make(map[string]bool),
@@ -92,12 +92,14 @@ func (s *search) run(ctx context.Context) error {
 		s.follow(ctx, start, a)
 	case isHost(s.root) && s.canAsk(a):
 		s.stated(ctx, hosts) // first: a page may link to more than can be asked for
-		s.follow(ctx, start, a)
 		s.guessed(ctx, hosts)
+		s.follow(ctx, start, a)
+		s.guessedFeeds(ctx, hosts)
 	default:
 		if s.follow(ctx, start, a); !s.found(linked) && s.canAsk(a) {
 			s.stated(ctx, hosts)
 			s.guessed(ctx, hosts)
+			s.guessedFeeds(ctx, hosts)
 		}
 	}
 	return cmp.Or(a.err, a.fault)
@@ -132,6 +134,7 @@ type lead struct {
 	evidence []Evidence // that led to it
 	only     string     // the protocol that is meant; if empty, any
 	feed     string     // the update feed that led to it, by ELI Pillar IV
+	guess    bool       // nothing names it
 }
 
 // A look is a document that was looked at, for one protocol or for all.
@@ -162,7 +165,10 @@ func (s *search) look(ctx context.Context, l lead) []*Offer {
 		return found
 	}
 	for _, o := range found {
-		o.support(l.evidence...)
+		if !l.guess {
+			o.guessed = false
+			o.support(l.evidence...)
+		}
 	}
 	return found
 }
@@ -172,7 +178,7 @@ func (s *search) offer(l lead, o Offer, text string, args ...any) []*Offer {
 	if l.only != "" && l.only != o.Protocol {
 		return nil
 	}
-	o.Root, o.place = s.root, l.place
+	o.Root, o.place, o.guessed = s.root, l.place, l.guess
 	o.Evidence = append(slices.Clip(l.evidence), Evidence{o.URL, fmt.Sprintf(text, args...)})
 	at := look{keyOf(o.URL), o.Protocol}
 	if known := s.byURL[at]; known != nil {

@@ -55,7 +55,7 @@ func TestContext(t *testing.T) {
 		cancel()
 		if err == nil {
 			assert.Len(t, r.Offers, 2)
-			assert.Equal(t, 8, stop)
+			assert.Equal(t, 14, stop)
 			return
 		}
 		assert.Equal(t, context.Canceled, err)
@@ -68,10 +68,10 @@ func TestMaxRequests(t *testing.T) {
 	for i := range 30 {
 		s[fmt.Sprint("/", i)] = feed(fmt.Sprint("F", i), "")
 	}
-	for limit, want := range map[int]int{0: 20, 1: 1, 3: 3, -1: 34} {
+	for limit, want := range map[int]int{0: 30, 1: 1, 3: 3, -1: 40} {
 		r, requests := find(t, &discover.Finder{MaxRequests: limit}, s, "/")
 		assert.Equal(t, want, requests)
-		assert.Len(t, r.Offers, min(max(want-3, 0), 30), "the host is asked before the feeds")
+		assert.Len(t, r.Offers, min(max(want-10, 0), 30), "the host is asked before the feeds")
 		if limit == 1 {
 			_, err := r.Choose()
 			assert.ErrorIs(t, err, websync.ErrLimit)
@@ -207,7 +207,7 @@ func FuzzFind(f *testing.F) {
 			return d, nil
 		}}
 		r, err := (&discover.Finder{Fetcher: fetcher}).Find(t.Context(), www+"/a")
-		if n := len(fetcher.Exchanges()); n > 20 {
+		if n := len(fetcher.Exchanges()); n > 30 {
 			t.Fatalf("%d requests", n)
 		}
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -89,6 +90,14 @@ func rss(title string, links ...string) sourcetest.Document {
 	return sourcetest.Document{Body: `<?xml version="1.0"?><rss version="2.0"><channel><title>` + title + "</title>" + b.String() + "</channel></rss>"}
 }
 
+// numberedPaths returns the paths of some pages.
+func numberedPaths(n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprint("/", i))
+	}
+	return all
+}
+
 func zipped(d sourcetest.Document) sourcetest.Document {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
@@ -125,6 +134,7 @@ const (
 	ambiguous = -1
 	none      = 0
 	limited   = -2
+	reversed  = -3 // all, the last first
 )
 
 // A fixture is a site, and what Find finds there.
@@ -153,7 +163,7 @@ func site(documents sourcetest.Site) sourcetest.Site {
 }
 
 var (
-	notThere  = 8 // requests of a host that has nothing: the page, well-known, robots.txt, five conventional paths
+	notThere  = 13 // requests of a host that has nothing: the page, well-known, robots.txt, ten usual places
 	threePost = []string{post("/1"), post("/2"), post("/3")}
 )
 
@@ -242,7 +252,7 @@ var fixtures = []fixture{
 		"/list.xml": resourceSync("resourcelist", "/caps.xml"), "/caps.xml": resourceSync("capabilitylist", ""),
 	}, want: []string{"resourcesync /caps.xml", "sitemap /robots.txt"}, choose: 1, requests: 6},
 	{name: "an error page at the well-known URI", url: "/", site: sourcetest.Site{"/": page(""), "/.well-known/resourcesync": page(""), "/sitemap.xml": urlset("/a")},
-		want: []string{"sitemap /sitemap.xml"}, choose: 1, evidence: []string{"hosts may have /sitemap.xml"}, tried: []string{"", `resourcesync: a web page with the title "Acts"`, "404"}, requests: 5},
+		want: []string{"sitemap /sitemap.xml"}, choose: 1, evidence: []string{"hosts may have /sitemap.xml"}, tried: []string{"", `resourcesync: a web page with the title "Acts"`, "404"}, requests: 10},
 	{name: "a sitemap at the well-known URI", url: "/", site: sourcetest.Site{"/": page(""), "/.well-known/resourcesync": urlset("/a")},
 		choose: none, tried: []string{"", "no document of ResourceSync"}, requests: notThere},
 
@@ -250,7 +260,7 @@ var fixtures = []fixture{
 	{name: "a page with three feeds", url: "/", site: sourcetest.Site{
 		"/":  page(alternate("atom+xml", "/1") + alternate("atom+xml", "/2") + alternate("rss+xml", "/3")),
 		"/1": feed("All", "", post("/1")), "/2": feed("Comments", "", post("/2")), "/3": rss("Jobs", "/3"),
-	}, want: []string{`atom /1 "All"`, `atom /2 "Comments"`, `atom /3 "Jobs"`}, choose: ambiguous, evidence: []string{`type="application/atom+xml"`}, requests: 7},
+	}, want: []string{`atom /1 "All"`, `atom /2 "Comments"`, `atom /3 "Jobs"`}, choose: ambiguous, evidence: []string{`type="application/atom+xml"`}, requests: 13},
 	{name: "a page with one feed in two formats", url: "/blog", site: sourcetest.Site{
 		"/blog": page(alternate("rss+xml", "/1") + alternate("atom+xml", "/2")), "/1": rss("News", "/a", "/b"), "/2": feed("News", "", post("/b")),
 	}, want: []string{`atom /2 "News"`, `atom /1 "News"`}, choose: 1, requests: 3},
@@ -295,7 +305,7 @@ var fixtures = []fixture{
 	{name: "a file with a Link header", url: "/photo.jpg", site: sourcetest.Site{"/photo.jpg": linked(text("\xff\xd8\xff"), `</caps.xml>; rel="up ResourceSync"`, `</no>; rel=resourcesync; anchor="/x"`), "/caps.xml": resourceSync("capabilitylist", "")},
 		want: []string{"resourcesync /caps.xml"}, choose: 1, requests: 2},
 	{name: "a page with a thousand feeds", url: "/blog", site: sourcetest.Site{"/blog": page(strings.Repeat(alternate("atom+xml", "/f"), 10) + numbered(1000))},
-		choose: limited, tried: []string{"", "404"}, requests: 20},
+		choose: limited, tried: []string{"", "404"}, requests: 30},
 	{name: "a feed that a page links to twice", url: "/blog", site: sourcetest.Site{"/blog": linked(page(alternate("atom+xml", "/feed")+alternate("atom+xml", "/moved")), `</feed>; rel=alternate; type="application/atom+xml"`), "/feed": feed("F", ""), "/moved": {Location: "/feed"}},
 		want: []string{`atom /feed "F"`}, choose: 1, evidence: []string{"its HTTP header has", "its head has"}, requests: 3},
 
@@ -303,7 +313,7 @@ var fixtures = []fixture{
 	{name: "robots.txt with five sitemaps", url: "/", site: sourcetest.Site{
 		"/": page(""), "/robots.txt": text("User-agent: *\nDisallow: /x\n\nsitemap: /1.xml\nSITEMAP : /2.xml # two\nSitemap:/3.xml\nSitemap: /4.xml\nSitemap: " + www + "/5.xml\n"),
 		"/1.xml": urlset("/1"), "/2.xml": urlset("/2"), "/3.xml": index("/a.xml"), "/4.xml": urlset("/4"), "/5.xml": text(www + "/5\n"),
-	}, want: []string{"sitemap /robots.txt"}, choose: 1, evidence: []string{"a robots.txt file with 5 Sitemap lines, which are one set; 5 of the first 5"}, requests: 9},
+	}, want: []string{"sitemap /robots.txt"}, choose: 1, evidence: []string{"a robots.txt file with 5 Sitemap lines, which are one set; 5 of the first 5"}, requests: 15},
 	{name: "robots.txt with eight sitemaps", url: "/robots.txt", site: sourcetest.Site{
 		"/robots.txt": text("Sitemap: /1.xml\nSitemap: /2.xml\nSitemap: /3.xml\nSitemap: /4.xml\nSitemap: /5.xml\nSitemap: /6.xml\nSitemap: /7.xml\nSitemap: /8.xml\n"), "/5.xml": urlset("/1"),
 	}, want: []string{"sitemap /robots.txt"}, choose: 1, evidence: []string{"1 of the first 5 lead to sitemaps"}, requests: 6},
@@ -311,15 +321,36 @@ var fixtures = []fixture{
 		want: []string{"sitemap /robots.txt"}, choose: 1, requests: 3},
 	{name: "robots.txt with one sitemap, which a page links to", url: "/", site: sourcetest.Site{
 		"/": page(`<link rel="sitemap" href="/s.xml">`), "/robots.txt": text("Sitemap: /s.xml"), "/s.xml": urlset("/1"),
-	}, want: []string{"sitemap /s.xml"}, choose: 1, evidence: []string{`rel="sitemap"`, "robots.txt"}, requests: 5},
+	}, want: []string{"sitemap /s.xml"}, choose: 1, evidence: []string{`rel="sitemap"`, "robots.txt"}, requests: 11},
 	{name: "robots.txt with sitemaps, one of which a page links to", url: "/", site: sourcetest.Site{
 		"/": page(`<link rel="sitemap" href="/1.xml">`), "/robots.txt": text("Sitemap: /1.xml\nSitemap: /2.xml"), "/1.xml": urlset("/1"), "/2.xml": urlset("/2"),
-	}, want: []string{"sitemap /robots.txt"}, choose: 1, requests: 6},
+	}, want: []string{"sitemap /robots.txt"}, choose: 1, requests: 12},
 	{name: "robots.txt with lines that lead nowhere", url: "/", site: sourcetest.Site{"/": page(""), "/robots.txt": text("Sitemap: /1.xml\nSitemap: http://[bad\nSitemap: /2.xml"), "/2.xml": page("")},
 		choose: none, requests: notThere + 2},
+	{name: "a feed of a page, and a sitemap that nothing names", url: "/", site: sourcetest.Site{
+		"/": page(alternate("rss+xml", "/feed")), "/feed": rss("F", numberedPaths(10)...), "/sitemap_index.xml": index("/1.xml"), "/1.xml": urlset(numberedPaths(30)...),
+	}, want: []string{"sitemap /sitemap_index.xml", `atom /feed "F"`}, choose: 2, requests: 11},
+	{name: "a complete feed of a page, and a sitemap that nothing names", url: "/", site: sourcetest.Site{
+		"/": page(alternate("atom+xml", "/feed")), "/feed": feed("F", "<fh:complete/>", post("/1")), "/sitemap.txt": text(www + "/1\n" + www + "/2"),
+	}, want: []string{`atom /feed "F"`, "sitemap /sitemap.txt"}, choose: reversed, requests: 11},
+	{name: "two sitemaps that a host names, and one that it does not", url: "/", site: sourcetest.Site{
+		"/": page(`<link rel="sitemap" href="/a.xml">`), "/a.xml": urlset("/1"), "/robots.txt": text("Sitemap: /b.xml"), "/b.xml": urlset("/2"), "/sitemap.xml": urlset("/old"),
+	}, want: []string{"sitemap /b.xml", "sitemap /a.xml", "sitemap /sitemap.xml"}, choose: 2, requests: 12},
+	{name: "two sitemaps that nothing names", url: "/", site: sourcetest.Site{"/": page(""), "/wp-sitemap.xml": index("/2.xml"), "/sitemap.xml": urlset("/1")},
+		want: []string{"sitemap /sitemap.xml", "sitemap /wp-sitemap.xml"}, choose: 1, requests: 10},
+	{name: "a sitemap at a usual place that a page names", url: "/", site: sourcetest.Site{"/": page(`<link rel="sitemap" href="/wp-sitemap.xml">`), "/wp-sitemap.xml": index("/2.xml"), "/sitemap.xml": urlset("/1")},
+		want: []string{"sitemap /wp-sitemap.xml", "sitemap /sitemap.xml"}, choose: 1, requests: 10},
+	{name: "two feeds and a sitemap", url: "/", site: sourcetest.Site{"/": page(alternate("atom+xml", "/posts") + alternate("atom+xml", "/comments")), "/posts": feed("P", "", post("/1")), "/comments": feed("C", ""), "/sitemap.xml": urlset("/1")},
+		want: []string{"sitemap /sitemap.xml", `atom /posts "P"`, `atom /comments "C"`}, choose: 2, requests: 12},
+	{name: "a page with a feed, on a host with a sitemap", url: "/blog", site: sourcetest.Site{"/blog": page(alternate("atom+xml", "/posts")), "/posts": feed("P", "", post("/1")), "/sitemap.xml": urlset("/1")},
+		want: []string{`atom /posts "P"`}, choose: 1, requests: 2},
+	{name: "ResourceSync, a feed and a sitemap", url: "/", site: sourcetest.Site{
+		"/": page(alternate("atom+xml", "/feed")), "/feed": feed("F", "", post("/1")), "/sitemap.xml": urlset("/1"),
+		"/.well-known/resourcesync": resourceSync("description", "", "/caps.xml capabilitylist"), "/caps.xml": resourceSync("capabilitylist", "/.well-known/resourcesync"),
+	}, want: []string{"resourcesync /caps.xml", `atom /feed "F"`}, choose: 1, requests: 4},
 	{name: "a bare host with a sitemap and a feed", url: "", site: sourcetest.Site{
 		"": page(alternate("atom+xml", "/feed")), "/feed": feed("F", "", post("/1")), "/robots.txt": text("Sitemap: /sitemap.xml"), "/sitemap.xml": urlset("/1"),
-	}, want: []string{"sitemap /sitemap.xml", `atom /feed "F"`}, choose: 1, requests: 6},
+	}, want: []string{"sitemap /sitemap.xml", `atom /feed "F"`}, choose: 2, requests: 11},
 	{name: "a page with a feed on a host with a sitemap", url: "/blog", site: sourcetest.Site{
 		"/blog": page(alternate("atom+xml", "/feed")), "/feed": feed("F", "", post("/1")), "/robots.txt": text("Sitemap: /sitemap.xml"), "/sitemap.xml": urlset("/1"),
 	}, want: []string{`atom /feed "F"`}, choose: 1, requests: 2},
@@ -329,20 +360,20 @@ var fixtures = []fixture{
 	}, want: []string{"resourcesync /caps.xml", `atom /feed "F"`}, choose: ambiguous, requests: 4},
 	{name: "a redirected host", url: "http://example.org/", site: sourcetest.Site{
 		"http://example.org/": {Location: www + "/en"}, "http://example.org/robots.txt": {Location: www + "/robots.txt"}, "/en": page(""), "/robots.txt": text("Sitemap: /s.xml"), "/s.xml": urlset("/1"),
-	}, want: []string{"sitemap /s.xml"}, choose: 1, requests: 5},
+	}, want: []string{"sitemap /s.xml"}, choose: 1, requests: 12},
 	{name: "a redirected host with a sitemap at the usual place", url: "http://example.org/", site: sourcetest.Site{
 		"http://example.org/": {Location: www + "/"}, "http://example.org/sitemap.xml": {Location: www + "/sitemap.xml"}, "/": page(""), "/sitemap.xml": urlset("/1"),
-	}, want: []string{"sitemap /sitemap.xml"}, choose: 1, requests: 7},
+	}, want: []string{"sitemap /sitemap.xml"}, choose: 1, requests: 13},
 	{name: "a host that redirects to another site", url: "https://old.example.com/", site: sourcetest.Site{
 		"https://old.example.com/": {Location: www + "/"}, "/": page(""), "/robots.txt": text("Sitemap: /s.xml"), "/s.xml": urlset("/1"),
-	}, want: []string{"sitemap /s.xml"}, choose: 1, requests: 7},
+	}, want: []string{"sitemap /s.xml"}, choose: 1, requests: 14},
 	{name: "a login page", url: "/", site: sourcetest.Site{"/": {Header: html, Body: "<!doctype html><title>Sign in</title><form>"}, "/login": page("")},
 		choose: none, tried: []string{`a web page with the title "Sign in"`}, requests: notThere},
 	{name: "a login page everywhere", url: "/data", site: everywhere(page(""), "/data"), choose: none, tried: []string{"a web page", "a web page", "robots.txt: a web page"}, requests: notThere},
 	{name: "an empty site", url: "/", site: sourcetest.Site{"/": text("")}, choose: none, tried: []string{"an empty document"}, requests: notThere},
 	{name: "nothing anywhere", url: "/", err: websync.ErrGone, tried: []string{"404"}, requests: notThere},
 	{name: "a host without a front page", url: "/", site: sourcetest.Site{"/robots.txt": text("Sitemap: /s.xml"), "/s.xml": urlset("/1")},
-		want: []string{"sitemap /s.xml"}, choose: 1, tried: []string{"404"}, requests: 5},
+		want: []string{"sitemap /s.xml"}, choose: 1, tried: []string{"404"}, requests: 11},
 	{name: "a forbidden page", url: "/x", site: sourcetest.Site{"/x": {Status: 403}}, err: harvest.ErrForbidden, requests: notThere},
 	{name: "a host that is overloaded", url: "/", site: sourcetest.Site{"/": {Status: 503}, "/robots.txt": text("Sitemap: /s.xml"), "/s.xml": urlset("/1")},
 		err: harvest.ErrTemporary, requests: 1},
@@ -397,7 +428,7 @@ var fixtures = []fixture{
 	{name: "an ELI feed without a sitemap", url: "/updates", site: sourcetest.Site{"/updates": feed("F", "", act("/eli/law/2026/1", "", "")), "/sitemap.xml": urlset("/about")},
 		want: []string{`atom /updates "F"`}, choose: 1, evidence: []string{"its sitemap was not found"}, requests: 3},
 	{name: "a host with ELI and a sitemap", url: "/", site: plus(legislation("/eli/"), "/", page(""), "/robots.txt", text("Sitemap: /sitemap.xml"), "/sitemap.xml", urlset("/about")),
-		want: []string{`eli /eli/sitemap.xml "Updates"`, "sitemap /sitemap.xml"}, choose: 1, evidence: []string{"hosts may have /eli/sitemap.xml"}, requests: 6},
+		want: []string{`eli /eli/sitemap.xml "Updates"`, "sitemap /sitemap.xml"}, choose: 1, evidence: []string{"hosts may have /eli/sitemap.xml"}, requests: 11},
 	{name: "robots.txt names an ELI sitemap", url: "/", site: plus(legislation("/oj/eli/"), "/", page(""), "/robots.txt", text("Sitemap: /oj/eli/sitemap.xml")),
 		want: []string{`eli /oj/eli/sitemap.xml "Updates"`}, choose: 1, evidence: []string{"robots.txt"}, requests: 5},
 	{name: "a page that links to both of an ELI pair", url: "/laws", site: plus(legislation("/eli/"), "/laws", page(alternate("atom+xml", "/eli/eli-update-feed.atom")+`<link rel="sitemap" href="/eli/sitemap.xml">`)),
@@ -576,6 +607,10 @@ func check(t *testing.T, test fixture, r *discover.Result) {
 		assert.ErrorIs(t, err, websync.ErrLimit)
 	case none:
 		assert.ErrorIs(t, err, websync.ErrNotFound)
+	case reversed:
+		require.NoError(t, err)
+		slices.Reverse(chosen)
+		assert.Equal(t, r.Offers, chosen)
 	default:
 		require.NoError(t, err)
 		assert.Equal(t, r.Offers[:test.choose], chosen)

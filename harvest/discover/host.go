@@ -13,9 +13,15 @@ import (
 	"github.com/websync-go/websync/sitemap"
 )
 
-// conventional are paths at which many hosts have something. They are asked for, one
-// after the other, only while nothing else is found.
-var conventional = []string{"/sitemap.xml", "/feed.atom", "/atom.xml", "/feed"}
+// Paths at which many hosts have something, and do not always say so: sitemaps, for which
+// each host is asked that states nothing better, and feeds, for which it is asked one
+// after the other while nothing else is found.
+var (
+	sitemapPaths = []string{
+		"/sitemap.xml", "/sitemap_index.xml", "/wp-sitemap.xml", "/sitemap-index.xml", "/sitemap.xml.gz", "/sitemap.txt",
+	}
+	feedPaths = []string{"/feed.atom", "/atom.xml", "/feed"}
+)
 
 // hosts returns the host of the URL and the one to which its document redirects, in the
 // order in which they are to be asked.
@@ -44,33 +50,51 @@ func isSameSite(a, b string) bool {
 // one of them offers something.
 func (s *search) stated(ctx context.Context, hosts []string) {
 	for _, host := range hosts {
-		if s.ask(ctx, host+resourcesync.WellKnown, ResourceSync); s.ask(ctx, host+"/robots.txt", "") {
+		if s.ask(ctx, host+resourcesync.WellKnown, ResourceSync, false); s.ask(ctx, host+"/robots.txt", "", false) {
 			return
 		}
 	}
 }
 
-// guessed looks at the places at which many hosts have something.
+// guessed looks at the places at which many hosts have sitemaps: all of those on the host
+// that the user has named, and others only while nothing is found.
 func (s *search) guessed(ctx context.Context, hosts []string) {
-	for _, host := range hosts {
-		if !slices.ContainsFunc(s.offers, func(o *Offer) bool { return o.grade == everything }) {
-			s.ask(ctx, host+eliPath(s.root), ELI)
+	for i, host := range hosts {
+		if slices.ContainsFunc(s.offers, func(o *Offer) bool { return o.grade == everything }) {
+			return
 		}
-		for _, path := range conventional {
+		s.ask(ctx, host+eliPath(s.root), ELI, true)
+		for _, path := range sitemapPaths {
+			if len(s.offers) > 0 && (i > 0 || !isHost(s.root)) {
+				return
+			}
+			s.ask(ctx, host+path, "", true)
+		}
+	}
+}
+
+// guessedFeeds looks at the places at which many hosts have feeds.
+func (s *search) guessedFeeds(ctx context.Context, hosts []string) {
+	for _, host := range hosts {
+		for _, path := range feedPaths {
 			if len(s.offers) > 0 {
 				return
 			}
-			s.ask(ctx, host+path, "")
+			s.ask(ctx, host+path, "", true)
 		}
 	}
 }
 
 // ask looks at a document that a host may have, for one protocol or for all. A host that
-// asks for patience is not asked again. It reports whether anything was found so far.
-func (s *search) ask(ctx context.Context, at, only string) bool {
+// asks for patience is not asked again. guess says that the host has not named it. It
+// reports whether anything was found so far.
+func (s *search) ask(ctx context.Context, at, only string, guess bool) bool {
 	host := onHost(at, "")
 	if !s.busy[host] {
-		s.look(ctx, lead{url: at, place: ofHost, only: only, evidence: []Evidence{{s.root, "hosts may have " + pathOf(at)}}})
+		s.look(ctx, lead{
+			url: at, place: ofHost, only: only, guess: guess,
+			evidence: []Evidence{{s.root, "hosts may have " + pathOf(at)}},
+		})
 		if errors.Is(s.get(ctx, at).err, harvest.ErrTemporary) {
 			s.busy[host] = true
 		}

@@ -60,6 +60,7 @@ type Offer struct {
 
 	place     place
 	grade     grade
+	guessed   bool     // nothing names it: it is at a usual place
 	publisher string   // of a set of ResourceSync: its Source Description
 	lossy     bool     // a feed that is not Atom
 	entries   []string // ids and links of the entries of a feed
@@ -116,7 +117,14 @@ const (
 
 // compare orders offers, the best first.
 func compare(a, b *Offer) int {
-	return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.grade, b.grade),
+	stated := 0
+	if a.guessed != b.guessed {
+		stated = -1
+		if a.guessed {
+			stated = 1
+		}
+	}
+	return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.grade, b.grade), stated,
 		cmp.Compare(slices.Index(protocols, a.Protocol), slices.Index(protocols, b.Protocol)))
 }
 
@@ -140,6 +148,10 @@ func (o Offer) String() string {
 // reader learns of all changes and deletions is better than a list of everything, which
 // is better than a window of recent entries; and a feed in Atom is better than the same
 // feed in another format.
+//
+// If the best offer of a host is a sitemap or a feed, several belong together: all
+// sitemaps that it names, or else the first at one of the usual places, for the set of
+// its pages, and its first feed, which has new ones early.
 func (r *Result) Choose() ([]Offer, error) {
 	if len(r.Offers) == 0 {
 		cause := websync.ErrNotFound
@@ -153,6 +165,11 @@ func (r *Result) Choose() ([]Offer, error) {
 		return nil, &AmbiguousError{URL: r.URL, Choices: slices.Clone(r.Offers), Itself: &r.Tried[0]}
 	}
 	best := &r.Offers[0]
+	if best.place == ofHost && (best.Protocol == Sitemap || best.Protocol == Atom) {
+		if joined := r.joined(); len(joined) > 0 {
+			return joined, nil
+		}
+	}
 	others := slices.IndexFunc(r.Offers, func(o Offer) bool { return o.place != best.place || o.grade != best.grade })
 	if others < 0 {
 		others = len(r.Offers)
@@ -163,6 +180,20 @@ func (r *Result) Choose() ([]Offer, error) {
 		return nil, &AmbiguousError{URL: r.URL, Choices: equals}
 	}
 	return equals, nil
+}
+
+// joined returns the sitemaps and the feed of a host; nothing if it has no sitemap.
+func (r *Result) joined() (all []Offer) {
+	for i := range r.Offers {
+		if o := &r.Offers[i]; o.Protocol == Sitemap && (!o.guessed || len(all) == 0) {
+			all = append(all, *o)
+		}
+	}
+	isFeed := func(o Offer) bool { return o.Protocol == Atom }
+	if i := slices.IndexFunc(r.Offers, isFeed); i >= 0 && len(all) > 0 {
+		all = append(all, r.Offers[i])
+	}
+	return all
 }
 
 // tried returns what was tried, without the first n documents.

@@ -169,11 +169,14 @@ func (o *Opener) best(ctx context.Context, t Target) ([]discover.Offer, error) {
 		names = append(names, chosen[i].String())
 	}
 	line := fmt.Sprintf("%s: harvesting %s", websync.RedactURL(t.URL), strings.Join(names, ", "))
-	if others := len(r.Offers) - len(chosen); others > 0 {
-		line += fmt.Sprintf("; there is also %s", r.Offers[len(chosen)])
-		if others > 1 {
-			line += fmt.Sprintf(", and %d more", others-1)
+	var others []string
+	for i := range r.Offers {
+		if name := r.Offers[i].String(); !slices.Contains(names, name) {
+			others = append(others, name)
 		}
+	}
+	if len(others) > 0 {
+		line += "; there is also " + strings.Join(others, ", ")
 	}
 	o.Announce(line)
 	return chosen, nil

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/net/publicsuffix"
+
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest/fetch"
 )
@@ -30,10 +32,18 @@ type Target struct {
 	Sign   func(*http.Request) error // nil: no credentials
 }
 
-// ParseTarget returns the Target that raw names.
+// ParseTarget returns the Target that raw names. The name of a host in the public DNS gets
+// the scheme https, also with a path.
 func ParseTarget(protocol, raw string) (Target, error) {
 	if protocol == "dir" {
 		return parseDir(raw)
+	}
+	host := raw
+	if i := strings.IndexAny(raw, ":/?#@"); i >= 0 {
+		host = raw[:i]
+	}
+	if _, managed := publicsuffix.PublicSuffix(strings.ToLower(host)); managed && strings.Index(host, ".") > 0 {
+		raw = "https://" + raw
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
