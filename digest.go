@@ -18,8 +18,8 @@ import (
 // and used as map keys. The zero value is no digest.
 type Digest struct {
 	// Algorithm is the name in the IANA registry of hash function textual names, in lower
-	// case. The known algorithms are "md5", "sha-1", "sha-256" and "sha-512". Any other
-	// one is kept and printed, but never trusted.
+	// case. The known algorithms are "md5", "sha-1", "sha-224", "sha-256", "sha-384" and
+	// "sha-512". Any other one is kept and printed, but never trusted.
 	Algorithm string
 
 	// Sum holds the raw bytes of the sum, or its text if the algorithm is unknown.
@@ -34,7 +34,9 @@ var algorithms = [...]struct {
 }{
 	{"md5", md5.Size, md5.New},
 	{"sha-1", sha1.Size, sha1.New},
+	{"sha-224", sha256.Size224, sha256.New224},
 	{"sha-256", sha256.Size, sha256.New},
+	{"sha-384", sha512.Size384, sha512.New384},
 	{"sha-512", sha512.Size, sha512.New},
 }
 
@@ -134,7 +136,7 @@ func (d Digest) String() string {
 
 // sum returns the text of the sum.
 func (d Digest) sum() string {
-	if rank(d.Algorithm) < 0 {
+	if !d.Known() { // nor was it when it was read
 		return d.Sum
 	}
 	return hex.EncodeToString([]byte(d.Sum))
@@ -190,7 +192,7 @@ func (ds Digests) Get(algorithm string) (Digest, bool) {
 }
 
 // Strongest returns the first digest of the strongest algorithm that is known: SHA-512,
-// SHA-256, SHA-1, MD5. Ok is false if none is known.
+// SHA-384, SHA-256, SHA-224, SHA-1, MD5. Ok is false if none is known.
 func (ds Digests) Strongest() (d Digest, ok bool) {
 	best := -1
 	for _, candidate := range ds {

@@ -19,6 +19,9 @@ var sums = map[string]string{
 	"md5":     "5d41402abc4b2a76b9719d911017c592",
 	"sha-1":   "aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d",
 	"sha-256": "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824",
+	"sha-224": "ea09ae9cc6768c50fcee903ed054556e5bfc8347907f12598aa24193",
+	"sha-384": "59e1748777448c69de6b800d7a33bbfb9ff1b463e44354c3" +
+		"553bcdb9c666fa90125a3c79f90397bdf5f6a13de828684f",
 	"sha-512": "9b71d224bd62f3785d96d46ad3ea3d73319bfbc2890caadae2dff72519673ca7" +
 		"2323c3d99ba5c11d7c7acc6e14b8c5da0c4663475c2e5c3adef46f73bcdec043",
 }
@@ -38,6 +41,8 @@ func TestParseDigest(t *testing.T) {
 		{"md5", "md5:" + sums["md5"], md5, ""},
 		{"sha-1", "sha-1:" + sums["sha-1"], digest("sha-1"), ""},
 		{"sha-256", "sha-256:" + sums["sha-256"], digest("sha-256"), ""},
+		{"sha-224", "sha-224:" + sums["sha-224"], digest("sha-224"), ""},
+		{"sha-384", "SHA_384:" + sums["sha-384"], digest("sha-384"), digest("sha-384").String()},
 		{"sha-512", "sha-512:" + sums["sha-512"], digest("sha-512"), ""},
 		{"upper case", "MD5:" + strings.ToUpper(sums["md5"]), md5, md5.String()},
 		{"no hyphen", "SHA256:" + sums["sha-256"], digest("sha-256"), digest("sha-256").String()},
