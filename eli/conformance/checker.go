@@ -43,6 +43,16 @@ type Checker struct {
 	// must offer both.
 	Sitemap, Feed Input
 
+	// Alone: a document without a Name was not given, and may well exist. What it is
+	// needed for is not checked.
+	Alone bool
+
+	// Page, if it has a Name, is the page of a legal resource, which is checked by the
+	// rules on pages. Its ELI is Name, if that is a URL, and otherwise the first legal
+	// resource that it describes. Sitemap and Feed are usually empty then: Alone is taken
+	// as set, and no sample of pages is visited.
+	Page Input
+
 	// Part returns a document that the index lists at a URL, if the index was opened with
 	// Input.Open; the error says why there is none. If nil, or if the error matches
 	// websync.ErrNotFound, the document is fetched if there is a Fetcher, and otherwise
@@ -108,7 +118,7 @@ type Checker struct {
 // Check checks the pair by all rules. A document that can't be read is a finding, and its
 // Error is in the Result. The error is that of ctx, or says which field is wrong.
 func (c *Checker) Check(ctx context.Context) (*Result, error) {
-	for _, in := range []*Input{&c.Sitemap, &c.Feed} {
+	for _, in := range []*Input{&c.Sitemap, &c.Feed, &c.Page} {
 		if in.Name != "" && in.Open == nil && (c.Fetcher == nil || syntax.HTTPHost(in.Name) == 0) {
 			return nil, fmt.Errorf("conformance: %q: a document needs Input.Open, or a URL and Checker.Fetcher",
 				websync.RedactURL(in.Name))
@@ -147,6 +157,9 @@ type check struct {
 }
 
 func newCheck(ctx context.Context, c *Checker) *check {
+	own := *c
+	own.Alone = c.Alone || c.Page.Name != ""
+	c = &own
 	k := &check{Checker: c, ctx: ctx, now: c.Now, states: make([]state, len(ruleSet.rules))}
 	if k.now.IsZero() {
 		k.now = time.Now()
@@ -267,6 +280,9 @@ func (k *check) end() *Result {
 	}
 	redact(&r.Sitemap)
 	redact(&r.Feed)
+	if r.Page != nil {
+		redact(r.Page)
+	}
 	for i := range r.Parts {
 		redact(&r.Parts[i])
 	}

@@ -55,6 +55,11 @@ func (k *check) readFeed() error {
 	s, facts := k.feed, &k.feedFacts
 	facts.stamps, facts.days = make(map[int64]int), make(map[day]bool)
 	facts.since, facts.until = noDay, noDay
+	if s.Name == "" && k.Alone {
+		s.document.Kind = "unknown"
+		k.skip(NeedsDocument, "No feed was given.", append(feedRules(), ruleOffered)...)
+		return nil
+	}
 	err := k.open(s)
 	var sum atom.Summary
 	if err == nil {
@@ -80,12 +85,20 @@ func (k *check) readFeed() error {
 	if sum.Skipped > 0 {
 		k.find(ruleEntryID, position{source: s}, "", fmt.Sprintf("%d entries have no usable id, or are damaged", sum.Skipped))
 	}
-	k.checked(ruleOffered, ruleAtom, ruleTitle, ruleSelf, ruleUpdated, ruleAuthor, ruleFeedID, ruleURN, ruleEntryLink,
+	k.offered()
+	k.checked(ruleAtom, ruleTitle, ruleSelf, ruleUpdated, ruleAuthor, ruleFeedID, ruleURN, ruleEntryLink,
 		ruleEntryID, ruleEntryTitle, ruleEntryUpdated)
 	k.checkFeedHead()
 	k.checkFeedLocation()
 	k.setWindow()
 	return nil
+}
+
+// offered marks P4-001 as checked, if the other document was given, too, or must be.
+func (k *check) offered() {
+	if !k.Alone || k.Sitemap.Name != "" && k.Feed.Name != "" {
+		k.checked(ruleOffered)
+	}
 }
 
 func (k *check) validateFeed() (sum atom.Summary, err error) {

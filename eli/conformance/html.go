@@ -145,10 +145,17 @@ func newReport(r *Result) *report {
 
 // publisherOf returns the host of the publisher, or the name of a file.
 func publisherOf(r *Result) string {
-	for _, d := range []Document{r.Sitemap, r.Feed} {
+	documents := []Document{r.Sitemap, r.Feed}
+	if r.Page != nil {
+		documents = append(documents, *r.Page)
+	}
+	for _, d := range documents {
 		if _, host := hostOf(d.URL); host != "" {
 			return host
 		}
+	}
+	if r.Page != nil {
+		return r.Page.Name
 	}
 	return r.Sitemap.Name
 }

@@ -45,6 +45,9 @@ type pageFacts struct {
 func (k *check) visit() error {
 	k.pages.ends, k.pages.subjects = make(map[string]string), make(map[string]string)
 	k.pages.steps, k.pages.missing = make(map[string]int), make(map[string]*download)
+	if k.Page.Name != "" {
+		return k.checkGiven()
+	}
 	sample := k.sample()
 	switch {
 	case k.Fetcher == nil:
@@ -69,6 +72,66 @@ func (k *check) visit() error {
 	k.skip(NeedsPages, "None of the pages could be read, or had what the rule is about.", pageRules()...)
 	k.reportSteps()
 	return nil
+}
+
+// checkGiven checks the page that was given.
+func (k *check) checkGiven() error {
+	k.result.Page = new(Document)
+	s := &source{Input: k.Page, document: k.result.Page}
+	defer s.close()
+	s.document.Name, s.document.Kind = s.Name, "page"
+	p := &page{candidate: candidate{url: s.Name}}
+	if s.Open == nil {
+		k.visitPage(p.candidate)
+		k.result.Pages = k.pages.visited
+	} else if err := k.readGiven(s, p); err != nil {
+		s.document.Error = err.Error()
+	}
+	s.document.URL = s.URL
+	for i := range k.states {
+		s.document.Errors += k.states[i].errors
+		s.document.Warnings += k.states[i].warnings
+	}
+	k.skip(NeedsPages, "The page could not be read, or does not have what the rule is about.", pageRules()...)
+	return nil
+}
+
+// readGiven checks the bytes of the page that was given.
+func (k *check) readGiven(s *source, p *page) error {
+	src, err := s.Open()
+	if err == nil {
+		p.body, err = io.ReadAll(io.LimitReader(src, maxPage))
+		err = errors.Join(err, src.Close())
+	}
+	if err != nil {
+		return err
+	}
+	p.contentType = cmp.Or(s.ContentType, htmlType)
+	p.download.url = cmp.Or(s.URL, s.Name)
+	if syntax.HTTPHost(p.download.url) == 0 {
+		p.download.url = "https://unknown.invalid/" // which URL it has is not known
+	}
+	if syntax.HTTPHost(s.Name) == 0 {
+		if uri := k.subject(p); uri != "" {
+			p.candidate.url = uri
+		}
+	}
+	k.pages.visited++
+	k.checkPage(p)
+	return nil
+}
+
+// subject returns the first legal resource that a page describes; "" if there is none.
+func (k *check) subject(p *page) string {
+	g, err := eli.ReadPage(p.body, p.download.url, p.contentType, k.Extractors, nil)
+	if err != nil {
+		return ""
+	}
+	_, err = g.Resource(p.download.url)
+	if other, ok := errors.AsType[*eli.ResourceError](err); ok && len(other.Described) > 0 {
+		return other.Described[0]
+	}
+	return ""
 }
 
 // sample returns the pages to visit: half of them are those of the last visit, so that
@@ -150,9 +213,13 @@ func (k *check) visitPage(c candidate) {
 	k.pages.visited++
 	p := &page{candidate: c}
 	p.download = k.getPage(k.Fetcher, c.url)
-	if k.ctx.Err() != nil {
-		return
+	if k.ctx.Err() == nil {
+		k.checkPage(p)
 	}
+}
+
+// checkPage checks a page that was received.
+func (k *check) checkPage(p *page) {
 	if !k.checkAnswer(p) {
 		if p.failed {
 			k.pages.bad++
@@ -190,7 +257,7 @@ func (k *check) checkAnswer(p *page) bool {
 			return false
 		}
 		target := ""
-		if !hasELI(p.graph) {
+		if !hasELI(p.graph) && k.Fetcher != nil {
 			target = metaRefresh(p.body, p.download.url)
 		}
 		if target == "" {
@@ -252,7 +319,10 @@ func (k *check) checkMetadata(p *page) {
 		k.checkCloaked(p)
 		return
 	}
-	k.checked(ruleOntology, ruleDescribes, ruleSynonym)
+	k.checked(ruleOntology, ruleDescribes)
+	if k.Page.Name == "" {
+		k.checked(ruleSynonym)
+	}
 	k.hold(p)
 	r, err := p.graph.Resource(p.candidate.url)
 	if err != nil {
@@ -261,7 +331,13 @@ func (k *check) checkMetadata(p *page) {
 	}
 	k.checkSubject(p, r)
 	k.checkTree(p, r)
-	k.checkTargets(p, r)
+	if k.Page.Name == "" {
+		k.checkTargets(p, r)
+	}
+	if k.Fetcher == nil {
+		k.skip(NeedsHTTP, "The full text was not requested: only a file was checked.", ruleFullText, ruleOwnURI, ruleOrder)
+		return
+	}
 	k.checkFullText(p, r)
 }
 

@@ -70,6 +70,7 @@ type Result struct {
 	Sitemap Document   `json:"sitemap"`
 	Parts   []Document `json:"parts,omitempty"` // that an index lists
 	Feed    Document   `json:"feed"`
+	Page    *Document  `json:"page,omitempty"` // that was given; nil: none
 
 	Pages  int      `json:"pages"`            // that were visited
 	Sample []string `json:"sample,omitempty"` // their URLs

@@ -152,6 +152,11 @@ func (l *listing) init(c *Checker) {
 // readSitemap reads the sitemap with all that it lists.
 func (k *check) readSitemap() error {
 	s := k.sitemap
+	if s.Name == "" && k.Alone {
+		s.document.Kind = "unknown"
+		k.skip(NeedsDocument, "No sitemap was given.", append(sitemapRules(), ruleOffered)...)
+		return nil
+	}
 	if err := k.open(s); err != nil {
 		k.find(ruleOffered, position{source: s}, s.Name, "the publisher must offer a sitemap: "+unreadable(err))
 		k.skip(NeedsDocument, "There is no sitemap that can be read.", sitemapRules()...)
@@ -164,7 +169,7 @@ func (k *check) readSitemap() error {
 		k.skip(NeedsDocument, "There is no sitemap that can be read.", sitemapRules()...)
 		return nil
 	}
-	k.checked(ruleOffered)
+	k.offered()
 	for i := range k.list.parts {
 		if err := k.ctx.Err(); err != nil {
 			return err

@@ -102,7 +102,7 @@ func headerTime(resp *harvest.Response, name string) time.Time {
 // or else that of the sitemap.
 func (k *check) rootFor(url string) string {
 	there, _ := syntax.OriginOf(url)
-	for _, named := range []string{k.Sitemap.Name, k.Feed.Name} {
+	for _, named := range []string{k.Sitemap.Name, k.Feed.Name, k.Page.Name} {
 		if here, _ := syntax.OriginOf(named); here != "" && here == there {
 			return named
 		}

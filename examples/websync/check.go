@@ -109,6 +109,8 @@ func (p *checkCommand) check(ctx context.Context, in *input) int {
 	r, err := fileReport{Kind: "unknown"}, in.err
 	switch {
 	case err != nil:
+	case p.spec == "csv":
+		r, err = p.validateList(ctx, in)
 	case in.feed:
 		r, err = p.validateFeed(ctx, in)
 	case in.resourceSync:

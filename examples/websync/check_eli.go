@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -18,6 +19,8 @@ import (
 	"github.com/websync-go/websync/eli/jsonld"
 	"github.com/websync-go/websync/eli/rdfa"
 	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // crawlerAgent is the name under which pages are requested again that had no metadata: it
@@ -27,12 +30,12 @@ const crawlerAgent = "Mozilla/5.0 (compatible; websync-check/" + websync.Version
 
 // checkPublisher checks a sitemap and its feed by the rules of ELI Pillar IV.
 func (p *checkCommand) checkPublisher(ctx context.Context) (code int, err error) {
-	list, feed, err := p.pair()
+	list, feed, page, err := p.pair()
 	if err != nil {
 		return exitFailed, err
 	}
 	c := &conformance.Checker{
-		Sitemap: inputOf(list), Feed: inputOf(feed),
+		Sitemap: inputOf(list), Feed: inputOf(feed), Page: inputOf(page), Alone: len(p.inputs) == 1,
 		Sample: p.eli.sample, Seed: p.eli.seed, Interval: p.eli.interval, Human: p.eli.human,
 		Extractors: []eli.Extractor{&rdfa.Extractor{}, &jsonld.Extractor{}}, Now: p.now, Report: p.finding, Progress: p.progress,
 	}
@@ -42,7 +45,10 @@ func (p *checkCommand) checkPublisher(ctx context.Context) (code int, err error)
 	if c.Interval == 0 {
 		c.Interval = -1
 	}
-	if list.isURL() || feed.isURL() {
+	if page.isURL() {
+		c.Page.Open = nil // it is requested as HTML
+	}
+	if list.isURL() || feed.isURL() || page.isURL() {
 		p.crawler.UserAgent = crawlerAgent
 		c.Fetcher, c.Crawler = p.client, p.crawler
 	}
@@ -63,24 +69,28 @@ func (p *checkCommand) checkPublisher(ctx context.Context) (code int, err error)
 func (in *input) isURL() bool { return in != nil && isURL(in.name) }
 
 // pair returns which of the names is the sitemap and which the feed, by their root
-// elements; nil if there is none. One that is neither takes the place that is free.
-func (p *checkCommand) pair() (list, feed *input, err error) {
+// elements; nil if there is none. One that is neither takes the place that is free. A page
+// of HTML that is the only name is one of a legal resource.
+func (p *checkCommand) pair() (list, feed, page *input, err error) {
 	var others []*input
 	for _, in := range p.inputs {
 		switch {
 		case in.err == nil && in.kind != 0:
 			if list != nil {
-				return nil, nil, errors.New("-spec eli needs a sitemap and a feed, and not two sitemaps")
+				return nil, nil, nil, errors.New("-spec eli needs a sitemap and a feed, and not two sitemaps")
 			}
 			list = in
 		case in.feed:
 			if feed != nil {
-				return nil, nil, errors.New("-spec eli needs a sitemap and a feed, and not two feeds")
+				return nil, nil, nil, errors.New("-spec eli needs a sitemap and a feed, and not two feeds")
 			}
 			feed = in
 		default:
 			others = append(others, in)
 		}
+	}
+	if len(p.inputs) == 1 && len(others) == 1 && others[0].isPage() {
+		return nil, nil, others[0], nil
 	}
 	for _, in := range others {
 		if list == nil {
@@ -89,7 +99,49 @@ func (p *checkCommand) pair() (list, feed *input, err error) {
 			feed = in
 		}
 	}
-	return list, feed, nil
+	return list, feed, nil, nil
+}
+
+// isPage reports whether an input is a page of HTML.
+func (in *input) isPage() bool {
+	if in.err != nil {
+		return false
+	}
+	src, err := in.start()
+	if err != nil {
+		return false
+	}
+	head, err := io.ReadAll(io.LimitReader(src, 4096))
+	text := strings.ToLower(string(head))
+	return err == nil && (strings.Contains(text, "<html") || strings.Contains(text, "<!doctype html") ||
+		syntax.IsOfType(in.contentType, "text/html") || syntax.IsOfType(in.contentType, "application/xhtml+xml"))
+}
+
+// validateList checks a list of acts.
+func (p *checkCommand) validateList(ctx context.Context, in *input) (fileReport, error) {
+	r := fileReport{Kind: "csv"}
+	list := &eli.CSV{Name: in.name, Open: func(context.Context) (io.ReadCloser, error) {
+		src, err := in.start()
+		return io.NopCloser(src), err
+	}}
+	run := &harvest.Run{Report: func(f websync.Finding) {
+		switch f.Severity {
+		case websync.SeverityError:
+			r.Errors++
+		case websync.SeverityWarning:
+			r.Warnings++
+		}
+		p.finding(f)
+	}}
+	for ev, err := range list.Events(ctx, run) {
+		if err != nil {
+			return fileReport{Kind: "unknown", Errors: r.Errors, Warnings: r.Warnings}, err
+		}
+		if ev.Kind == harvest.Put {
+			r.Entries++
+		}
+	}
+	return r, nil
 }
 
 // inputOf returns what a Checker reads of an input, which may be nil.
@@ -207,7 +259,7 @@ func (p *checkCommand) progress(done, total int, _ string) {
 // exitOf returns the exit code for a result.
 func exitOf(r *conformance.Result) int {
 	switch {
-	case r.Sitemap.Error != "" && r.Sitemap.Name != "", r.Feed.Error != "" && r.Feed.Name != "":
+	case r.Sitemap.Error != "" && r.Sitemap.Name != "", r.Feed.Error != "" && r.Feed.Name != "", r.Page != nil && r.Page.Error != "":
 		return exitFailed
 	case r.Failed > 0:
 		return exitLeft
@@ -218,7 +270,10 @@ func exitOf(r *conformance.Result) int {
 // printResult prints the documents and the outcome of the rules.
 func (p *checkCommand) printResult(r *conformance.Result) {
 	documents := append([]conformance.Document{r.Sitemap}, r.Parts...)
-	for _, d := range append(documents, r.Feed) {
+	if documents = append(documents, r.Feed); r.Page != nil {
+		documents = append(documents, *r.Page)
+	}
+	for _, d := range documents {
 		if d.Name == "" {
 			continue
 		}

@@ -178,7 +178,7 @@ func TestELIFiles(t *testing.T) {
 		"sitemap.xml": fill(eliList), "feed.atom": fill(eliFeed), "login.html": "<!DOCTYPE html><p>Log in",
 		"index.xml": fmt.Sprintf(index, "sitemap.xml"), "lost.xml": fmt.Sprintf(index, "lost-1.xml"), "up.xml": fmt.Sprintf(index, ".."),
 		"bad.xml": fill(strings.Replace(eliList, "2025-12-29", "29.12.2025", 1)), "dir.xml": fmt.Sprintf(index, "dir"), "dir/x": "",
-		"pairs.txt": "one\ntwo\n",
+		"pairs.txt": "one\ntwo\n", "act.html": actPage, "empty.html": strings.Replace(actPage, "is_realized_by", "cites", 1),
 	}
 	for name, test := range map[string]struct {
 		args   string
@@ -195,8 +195,11 @@ func TestELIFiles(t *testing.T) {
 		"an index of ..":          {args: "up.xml feed.atom", stdout: "up.xml: sitemapindex, entries 1"},
 		"an index of a directory": {args: "dir.xml feed.atom", code: exitLeft, stdout: "not a regular file"},
 		"a bad date":              {args: "bad.xml feed.atom", code: exitLeft, stdout: "P4-031: fail, errors 1, warnings 0: "},
-		"no feed":                 {args: "sitemap.xml", code: exitLeft, stdout: "P4-001: fail"},
-		"no sitemap":              {args: "feed.atom", code: exitLeft, stdout: "P4-001: fail"},
+		"a sitemap alone":         {args: "sitemap.xml", stdout: "fail 0"},
+		"a feed alone":            {args: "feed.atom", stdout: "fail 0"},
+		"a page alone":            {args: "act.html", stdout: "\nact.html: page, entries 0, errors 0, warnings 0\n"},
+		"a bad page alone":        {args: "empty.html", code: exitLeft, stdout: "P4-043: fail, errors 1"},
+		"a login page alone":      {args: "login.html", code: exitLeft, stdout: "P4-041: fail, errors 1"},
 		"a page for a feed":       {args: "sitemap.xml login.html", code: exitFailed, stdout: "login.html: unknown", stderr: "check: login.html: "},
 		"a page for a sitemap":    {args: "login.html feed.atom", code: exitFailed, stdout: "login.html: unknown", stderr: "check: login.html: "},
 		"two pages":               {args: "login.html login.html", code: exitFailed, stdout: "login.html: unknown"},
@@ -220,6 +223,29 @@ func TestELIFiles(t *testing.T) {
 			assert.Contains(t, got.stderr, test.stderr)
 		})
 	}
+	t.Run("what was not given is not checked", func(t *testing.T) {
+		writeFiles(t, all)
+		for file, ids := range map[string][]string{"sitemap.xml": {"P4-001", "P4-050", "P4-069"}, "feed.atom": {"P4-001", "P4-010", "P4-030"}, "act.html": {"P4-001", "P4-010", "P4-020", "P4-029", "P4-050", "P4-080"}} {
+			got := check(t, "", "-spec=eli", "-json", file)
+			for _, id := range ids {
+				assert.Regexp(t, `"id":"`+id+`"[^}]*"status":"not checked"`, got.stdout, file)
+			}
+		}
+		got := check(t, "", "-spec=eli", "-json", "act.html")
+		for _, id := range []string{"P4-041", "P4-042", "P4-043", "P4-046"} {
+			assert.Regexp(t, `"id":"`+id+`"[^}]*"status":"pass"`, got.stdout)
+		}
+	})
+	t.Run("what to do has counts and examples", func(t *testing.T) {
+		writeFiles(t, all)
+		check(t, "", "-spec=eli", "-report=r.html", "bad.xml", "feed.atom")
+		report, err := os.ReadFile("r.html")
+		require.NoError(t, err)
+		_, todo, _ := strings.Cut(string(report), `aria-label="What to do"`)
+		todo, _, _ = strings.Cut(todo, "</section>")
+		assert.Regexp(t, `href="#P4-031"[^\n]*\n<br><span class="soft">1 error; <bdi>bad.xml</bdi>, line \d+: <bdi>[^<]+</bdi> <bdi class="value">29.12.2025</bdi>`, todo)
+		assert.Equal(t, strings.Count(todo, "<li>"), strings.Count(todo, `<br><span class="soft">`), "each line has its count")
+	})
 	t.Run("a flag without -spec eli", func(t *testing.T) {
 		writeFiles(t, all)
 		for _, flag := range []string{"-sample=1", "-seed=1", "-interval=1s", "-report=r", "-profile=p", "-registry=r", "-human"} {
@@ -228,4 +254,30 @@ func TestELIFiles(t *testing.T) {
 			assert.Contains(t, got.stderr, "needs -spec eli", flag)
 		}
 	})
+}
+
+// actPage is the page of an act with an expression and a format.
+const actPage = `<!doctype html><html prefix="eli: http://data.europa.eu/eli/ontology#"><body about="https://law.example/eli/act/1" typeof="eli:LegalResource"><h1 property="eli:title">On cats</h1>
+<div rel="eli:is_realized_by"><div about="https://law.example/eli/act/1/en" typeof="eli:LegalExpression">
+<a rel="eli:language" href="http://publications.europa.eu/resource/authority/language/ENG"></a><div rel="eli:is_embodied_by"><div about="https://law.example/eli/act/1/en/pdf" typeof="eli:Format">
+<a rel="eli:media_type" href="https://www.iana.org/assignments/media-types/application/pdf"></a></div></div></div></div></body></html>`
+
+// TestCheckOnePage: a page that is named by its URL is requested as HTML, with its full
+// text.
+func TestCheckOnePage(t *testing.T) {
+	w := newWeb(t)
+	page := strings.ReplaceAll(actPage, "https://law.example", w.URL)
+	w.set("/eli/act/1", func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(rw, page)
+	})
+	got := check(t, "", "-spec=eli", "-interval=0", w.URL+"/eli/act/1")
+	assert.Equal(t, exitLeft, got.code, "the full text is missing")
+	assert.Contains(t, got.stdout, "P4-081: fail")
+	w.set("/eli/act/1/en/pdf", text("%PDF-1.4 on cats"))
+	got = check(t, "", "-spec=eli", "-interval=0", w.URL+"/eli/act/1")
+	assert.Equal(t, exitDone, got.code, got.stdout)
+	assert.Contains(t, got.stdout, w.URL+"/eli/act/1: page, entries 0, errors 0, warnings 0\n")
+	got = check(t, "", "-spec=eli", "-interval=0", w.URL+"/eli/act/2")
+	assert.Equal(t, exitFailed, got.code)
 }

@@ -36,7 +36,7 @@ type eliOptions struct {
 	human    bool
 }
 
-var specs = []string{"auto", "sitemap", "atom", "atompmh", "eli", "resourcesync", "rinfo", "jsonfeed", "rss"}
+var specs = []string{"auto", "sitemap", "atom", "atompmh", "eli", "resourcesync", "rinfo", "csv", "jsonfeed", "rss"}
 
 func (o *checkOptions) line() *cli.Line {
 	l := cli.NewLine("check", checkHelp)

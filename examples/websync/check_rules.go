@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
@@ -34,6 +35,14 @@ func allRules() []packageRules {
 	for _, r := range conformance.Rules() {
 		pillarIV = append(pillarIV, r.Rule)
 	}
+	var ofELI, ofLists []websync.Rule
+	for _, r := range eli.Rules() {
+		if strings.HasPrefix(r.Name, "eli-csv-") {
+			ofLists = append(ofLists, r)
+		} else {
+			ofELI = append(ofELI, r)
+		}
+	}
 	return []packageRules{
 		{"sitemap", "sitemap", sitemap.Rules()},
 		{"sitemap", "sitemap/google", google.Rules()},
@@ -41,10 +50,11 @@ func allRules() []packageRules {
 		{"atom", "atom/anyfeed", anyfeed.Rules()},
 		{"atompmh", "atompmh", atompmh.Rules()},
 		{"eli", "eli/conformance", pillarIV},
-		{"eli", "eli", eli.Rules()},
+		{"eli", "eli", ofELI},
 		{"eli", "eli/rdfa", rdfa.Rules()},
 		{"eli", "eli/jsonld", jsonld.Rules()},
 		{"resourcesync", "resourcesync", resourcesync.Rules()},
+		{"csv", "eli", ofLists},
 		{"rinfo", "rinfo", rinfo.Rules()},
 		{"jsonfeed", "atom/anyfeed", anyfeed.JSONRules()},
 		{"rss", "atom/anyfeed", anyfeed.RSSRules()},

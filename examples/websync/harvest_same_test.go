@@ -193,7 +193,7 @@ func looks(t *testing.T, p *publishedDir, stores [2]string, code int, want outco
 func TestSameForAllProtocols(t *testing.T) {
 	first := map[string]look{}
 	for _, protocol := range cli.Harvested {
-		if protocol == cli.Auto {
+		if protocol == cli.Auto || protocol == "csv" { // whose acts have no bodies
 			continue
 		}
 		t.Run(protocol, func(t *testing.T) {

@@ -62,7 +62,7 @@ func (p *publishCommand) withStore(ctx context.Context) (code int, err error) {
 		}
 	}
 	open := spec.Open
-	if p.dir == "" {
+	if p.stored() {
 		open = spec.OpenExisting
 	}
 	store, closeStore, err := open(ctx)
@@ -99,7 +99,7 @@ func (p *publishCommand) export(ctx context.Context) (code int, err error) {
 	case earlier && !complete && p.storeFlag == "":
 		p.Complainf("%s stays as it is: without a -store nobody knows what the files were that could not be read", p.out)
 		return exitLeft, nil
-	case earlier && p.dir == "" && head.Last == 0:
+	case earlier && p.stored() && head.Last == 0:
 		p.Complainf("%s stays as it is: nothing was ever harvested into the store", p.out)
 		return exitLeft, nil
 	}
@@ -207,7 +207,7 @@ func (p *publishCommand) notify(ctx context.Context, pinger *publish.Pinger) {
 
 // refreshing scans the directory before next serves a list.
 func (p *publishCommand) refreshing(next http.Handler) http.Handler {
-	if p.scanner == nil {
+	if p.scanner == nil || p.scanner.remote {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -218,8 +218,27 @@ func (p *publishCommand) refreshing(next http.Handler) http.Handler {
 	})
 }
 
+// prepareList reads the list of acts.
+func (p *publishCommand) prepareList(ctx context.Context) error {
+	t, err := cli.ParseTarget("csv", p.csv)
+	if err != nil {
+		return fmt.Errorf("-csv %w", err)
+	}
+	src := new(cli.Opener).List(t)
+	p.sources, p.own = []string{src.Key()}, []string{src.Key()}
+	h := &harvest.Harvester{Catalog: p.store, Fetcher: new(cli.SourceFlags).Client(p.store, []cli.Target{t})}
+	p.scanner = &scanner{source: src, what: "acts", harvester: h, every: p.rescan, console: p.Console}
+	if p.scanner.remote = t.File == ""; p.scanner.remote {
+		p.scanner.every = max(p.rescan, time.Minute)
+	}
+	return p.scanner.scan(ctx)
+}
+
 // prepare determines the sources to publish.
 func (p *publishCommand) prepare(ctx context.Context) error {
+	if p.csv != "" {
+		return p.prepareList(ctx)
+	}
 	if p.dir != "" {
 		dir, err := filepath.Abs(p.dir)
 		if err != nil {
@@ -236,7 +255,7 @@ func (p *publishCommand) prepare(ctx context.Context) error {
 		if p.out != "" {
 			h.Concurrency = 1 // the same order, and so the same lists, each time
 		}
-		p.scanner = &scanner{source: src, harvester: h, every: p.rescan, console: p.Console}
+		p.scanner = &scanner{source: src, what: "files", harvester: h, every: p.rescan, console: p.Console}
 		return p.scanner.scan(ctx)
 	}
 	head, err := p.store.Head(ctx)

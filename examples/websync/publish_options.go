@@ -17,6 +17,7 @@ type publishOptions struct {
 	cli.SiteFlags
 	protocol  string
 	dir       string
+	csv       string
 	storeFlag string
 	out       string
 	own       []string
@@ -34,6 +35,7 @@ func (o *publishOptions) line() *cli.Line {
 	o.SiteFlags.Declare(l)
 	l.StringVar(&o.protocol, "protocol", "sitemap", "")
 	l.StringVar(&o.dir, "dir", "", "")
+	l.StringVar(&o.csv, "csv", "", "")
 	l.StringVar(&o.storeFlag, "store", "", "")
 	l.StringVar(&o.out, "out", "", "")
 	l.List(&o.own, "own")
@@ -69,16 +71,21 @@ func (o *publishOptions) check(names []string) error {
 	return err
 }
 
+// stored reports whether what a store holds is published.
+func (o *publishOptions) stored() bool { return o.dir == "" && o.csv == "" }
+
 // checkContents checks what is published, and whether it is served or written.
 func (o *publishOptions) checkContents() error {
-	stored := o.dir == ""
+	stored := o.stored()
 	return cmp.Or(
-		cli.Refuse(stored && o.storeFlag == "", "nothing to publish: use -dir or -store"),
+		cli.Refuse(o.dir != "" && o.csv != "", "-dir and -csv: one at a time"),
+		cli.Refuse(o.csv != "" && o.protocol != "eli", "-csv is a list of acts, for -protocol eli"),
+		cli.Refuse(stored && o.storeFlag == "", "nothing to publish: use -dir, -csv or -store"),
 		cli.Refuse(stored && o.storeFlag == "mem", "-store mem is empty: there is nothing to publish"),
 		cli.Refuse(o.out != "" && o.Addr != "", "-addr serves and -out writes files: one at a time"),
 		cli.Refuse(stored && o.protocol == "eli" && len(o.own) == 0,
 			"-protocol eli lists your own work only: name its sources with -own"),
-		cli.Refuse(!stored && len(o.own) > 0, "-own names sources of a -store; the files below -dir are your own already"),
+		cli.Refuse(!stored && len(o.own) > 0, "-own names sources of a -store; what is below -dir, or in -csv, is your own already"),
 	)
 }
 

@@ -294,7 +294,7 @@ func (c *configuration) followed(path string, src *configSource) (f followed, er
 		Description:  cmp.Or(src.Quota.Description, c.Quota.Description, defaultQuota.Description),
 		Entries:      cmp.Or(src.Quota.Entries, c.Quota.Entries, defaultQuota.Entries),
 	}
-	if f.target, err = cli.ParseTarget(protocol, src.URL); err != nil {
+	if f.target, err = cli.ParseTarget(protocol, src.URL); err != nil || f.target.File != "" {
 		return f, c.wrong(path+"url", src.URL, "not a URL that begins with http:// or https://")
 	}
 	f.target.Feed, f.target.Complete, f.target.Acts = src.Feed, src.Complete, src.Acts

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -11,9 +12,11 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A scanner keeps a store in step with a directory.
+// A scanner keeps a store in step with a directory, or with a list of acts.
 type scanner struct {
 	source    harvest.Source
+	what      string // "files" or "acts"
+	remote    bool   // it is not on this machine
 	harvester *harvest.Harvester
 	every     time.Duration
 	console   *cli.Console
@@ -47,9 +50,15 @@ func (s *scanner) scanLocked(ctx context.Context) error {
 // report writes what changed and what could not be read. It writes the same errors once.
 func (s *scanner) report(r *harvest.Report) {
 	if r.Created+r.Updated+r.Deleted > 0 {
-		s.console.Complainf("files: %d created, %d updated, %d deleted", r.Created, r.Updated, r.Deleted)
+		s.console.Complainf("%s: %d created, %d updated, %d deleted", s.what, r.Created, r.Updated, r.Deleted)
 	}
 	var failed []string
+	if r.Skipped > 0 && s.what == "acts" {
+		failed = append(failed, fmt.Sprintf("%d lines can't be read, so nothing is deleted: see websync check -spec csv", r.Skipped))
+	}
+	if r.Guard != nil {
+		failed = append(failed, cli.OneLine(r.Guard.Error()))
+	}
 	for _, f := range append(r.Problems, r.Failures...) {
 		if f.ID != "" {
 			f.Error = f.ID + ": " + f.Error

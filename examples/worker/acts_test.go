@@ -20,3 +20,12 @@ func TestActsOfJobs(t *testing.T) {
 	assert.Equal(t, map[string]string{optionComplete: "true"}, jobOf(plain, "key").Options)
 	assert.Equal(t, cli.Target{Protocol: "eli"}, targetOf(riverjobs.Args{Protocol: "eli"}))
 }
+
+// TestNoFiles: a list of acts in a file is on one machine.
+func TestNoFiles(t *testing.T) {
+	_, err := parseOptions([]string{"-store=postgres:x", "-protocol=csv", "acts.csv"})
+	assert.ErrorContains(t, err, "a file is on one machine")
+	o, err := parseOptions([]string{"-store=postgres:x", "-protocol=csv", "https://law.example/acts.csv"})
+	assert.NoError(t, err)
+	assert.Equal(t, "https://law.example/acts.csv", o.targets[0].URL)
+}

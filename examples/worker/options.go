@@ -82,6 +82,9 @@ func (o *options) check(store string, urls []string) (err error) {
 	}
 	o.targets, err = o.Targets(urls)
 	for _, t := range o.targets {
+		if t.File != "" {
+			return fmt.Errorf("%q is not a URL that begins with http:// or https://: a file is on one machine", t.File)
+		}
 		if t.Sign != nil {
 			return fmt.Errorf("%s: a URL with a password can't be put into the queue, which keeps URLs", websync.RedactURL(t.URL))
 		}

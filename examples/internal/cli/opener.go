@@ -103,6 +103,9 @@ func (o *Opener) sources(ctx context.Context, t Target) ([]harvest.Source, []Lef
 	return []harvest.Source{protocols[t.Protocol].source(o, t)}, nil, nil
 }
 
+// List returns the Source of a list of acts.
+func (o *Opener) List(t Target) harvest.Source { return protocols["csv"].source(o, t) }
+
 // interval returns the time between two requests for legislation; 0: the default.
 func (o *Opener) interval() time.Duration {
 	if o.Rate <= 0 {

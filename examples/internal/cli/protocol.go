@@ -21,7 +21,7 @@ const Auto = "auto"
 
 var (
 	// Harvested are the protocols of targets.
-	Harvested = []string{Auto, "sitemap", "atom", "atompmh", "resourcesync", "rinfo", "eli", "dir"}
+	Harvested = []string{Auto, "sitemap", "atom", "atompmh", "resourcesync", "rinfo", "eli", "csv", "dir"}
 	// Published are the protocols of publications.
 	Published = []string{"sitemap", "atom", "atompmh", "resourcesync", "eli", "rinfo"}
 )
@@ -86,6 +86,12 @@ var protocols = map[string]protocol{
 			return &eli.Publisher{Path: p.Path, Author: host}
 		},
 	},
+	"csv": {source: func(_ *Opener, t Target) harvest.Source {
+		if t.File != "" {
+			return &eli.CSV{File: t.File, Name: t.URL}
+		}
+		return &eli.CSV{URL: t.URL}
+	}},
 	"dir": {source: func(_ *Opener, t Target) harvest.Source {
 		return &dirsource.Source{Dir: t.Dir, Base: t.URL, Exclude: t.Exclude}
 	}},

@@ -24,7 +24,8 @@ type Target struct {
 
 	Acts Acts // what is got of legislation
 
-	Dir string // empty: none
+	File string // a list of acts on this machine; empty: none
+	Dir  string // empty: none
 	// Exclude has the patterns of files in Dir that are not harvested.
 	Exclude []string
 
@@ -37,6 +38,11 @@ type Target struct {
 func ParseTarget(protocol, raw string) (Target, error) {
 	if protocol == "dir" {
 		return parseDir(raw)
+	}
+	if lower := strings.ToLower(raw); protocol == "csv" && !strings.HasPrefix(lower, "http:") && !strings.HasPrefix(lower, "https:") {
+		t, err := parseDir(raw)
+		t.Protocol, t.URL, t.File, t.Dir = protocol, strings.TrimSuffix(t.URL, "/"), t.Dir, ""
+		return t, err
 	}
 	host := raw
 	if i := strings.IndexAny(raw, ":/?#@"); i >= 0 {
