@@ -97,7 +97,9 @@ func (l *Log) at(n Seq) *Item { return &l.entries[n-1] }
 func (l *Log) Head(context.Context) (Head, error) {
 	l.mu.RLock()
 	defer l.mu.RUnlock()
-	h := Head{Generation: 1, Last: Seq(len(l.entries)), Baseline: l.baseline, Born: Seq(len(l.latest)), Live: make(map[string]int64)}
+	h := Head{
+		Generation: 1, Last: Seq(len(l.entries)), Baseline: l.baseline, Born: Seq(len(l.latest)), Live: make(map[string]int64),
+	}
 	if h.Last > 0 {
 		h.First, h.FirstTime, h.LastTime = 1, l.entries[0].Time, l.at(h.Last).Time
 	}

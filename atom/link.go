@@ -16,7 +16,7 @@ const maxDigests = 64 // of one link
 // link reads a link (RFC 4287 §4.2.7). ok is false if it has no usable target.
 func (r *Reader) link(l *linkView, s *scope) (ok bool, err error) {
 	in := s.with(r.stated(s.inherited))
-	r.linkAttrs(l, in.base, true)
+	r.linkAttrs(l, in.base)
 	if l.Rel.IsEmpty() {
 		l.Rel = r.view.buf.Add([]byte("alternate"))
 	}
@@ -81,52 +81,21 @@ func (r *Reader) skipUndefined() error {
 }
 
 // linkAttrs reads the attributes of a link, or of content.
-func (r *Reader) linkAttrs(l *linkView, base string, isLink bool) {
+func (r *Reader) linkAttrs(l *linkView, base string) {
 	v := &r.view
 	attrs := len(v.attrs)
 	var hash, md5 []byte
 	all := r.scan.Attrs()
 	for i := range all {
 		a := &all[i]
-		switch a.Name.Space {
-		case "":
-			switch a.Name.Local {
-			case "href":
-				if isLink {
-					l.Href = r.target(&ruleHref, base, "href", a.Value)
-				}
-			case "src":
-				if !isLink {
-					l.Href = r.target(&ruleContentSrc, base, "src", a.Value)
-				}
-			case "type":
-				l.Type = v.buf.Add(xmlscan.Trim(a.Value))
-			case "rel":
-				if isLink {
-					l.Rel = r.rel(a.Value)
-				}
-			case "hreflang":
-				if isLink {
-					l.Lang = v.buf.Add(xmlscan.Trim(a.Value))
-				}
-			case "title":
-				if isLink {
-					l.Title = v.buf.Add(a.Value)
-				}
-			case "length":
-				l.Length = r.length(a.Value, isLink)
-			case "hash":
-				hash = a.Value
-			case "modified":
-				l.Modified, _ = r.attrDate(&ruleLinkModified, "modified", a.Value)
-			}
-		case xmlNamespace:
-		case LinkExtNamespace:
-			if a.Name.Local == "md5" {
-				md5 = xmlscan.Trim(a.Value)
-				continue
-			}
-			fallthrough
+		switch {
+		case a.Name.Space == "" && a.Name.Local == "hash":
+			hash = a.Value
+		case a.Name.Space == "":
+			r.linkAttr(l, base, a)
+		case a.Name.Space == xmlNamespace:
+		case a.Name.Space == LinkExtNamespace && a.Name.Local == "md5":
+			md5 = xmlscan.Trim(a.Value)
 		default:
 			v.attrs = append(v.attrs, attrView{a.Name.Space, a.Name.Local, v.buf.Add(a.Value)})
 		}
@@ -137,6 +106,39 @@ func (r *Reader) linkAttrs(l *linkView, base string, isLink bool) {
 	}
 	if r.check != nil {
 		r.check.linkExtensions(l)
+	}
+}
+
+// linkAttr reads an attribute of a link, or of content, which has other ones.
+func (r *Reader) linkAttr(l *linkView, base string, a *xmlscan.Attr) {
+	buf := &r.view.buf
+	isLink := r.scan.Name().Local == "link"
+	switch a.Name.Local {
+	case "type":
+		l.Type = buf.Add(xmlscan.Trim(a.Value))
+		return
+	case "length":
+		l.Length = r.length(a.Value, isLink)
+		return
+	case "modified":
+		l.Modified, _ = r.attrDate(&ruleLinkModified, "modified", a.Value)
+		return
+	}
+	if !isLink {
+		if a.Name.Local == "src" {
+			l.Href = r.target(&ruleContentSrc, base, "src", a.Value)
+		}
+		return
+	}
+	switch a.Name.Local {
+	case "href":
+		l.Href = r.target(&ruleHref, base, "href", a.Value)
+	case "rel":
+		l.Rel = r.rel(a.Value)
+	case "hreflang":
+		l.Lang = buf.Add(xmlscan.Trim(a.Value))
+	case "title":
+		l.Title = buf.Add(a.Value)
 	}
 }
 

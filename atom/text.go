@@ -124,7 +124,7 @@ func (r *Reader) div() (span, error) {
 func (r *Reader) inlineOrElsewhere(s *scope) (err error) {
 	c := &r.view.content
 	lang, base := r.stated(s.inherited)
-	r.linkAttrs(&c.linkView, s.with("", base).base, false)
+	r.linkAttrs(&c.linkView, s.with("", base).base)
 	c.Lang, c.Base = r.view.buf.Add([]byte(lang)), base
 	r.inContent, r.scan.MaxValue = true, r.maxContent()
 	defer func() {

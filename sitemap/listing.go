@@ -166,7 +166,8 @@ func (l *lister) writeAll(ctx context.Context) error {
 		return err
 	}
 	if l.part.Path == l.publisher.site.Root && l.out.Entries() == 0 && l.publisher.Report != nil && !l.silent {
-		l.publisher.Report(ruleEmpty.Finding(l.url, 0, 0, "urlset", nil, "nothing is published: the document has no entries, which its schema does not allow"))
+		l.publisher.Report(ruleEmpty.Finding(l.url, 0, 0, "urlset", nil,
+			"nothing is published: the document has no entries, which its schema does not allow"))
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ var (
 	ruleLocLength   = rules.Error("loc-length", sectionTags, "2,048 characters or more")
 	ruleLocShort    = rules.Warning("loc-short", sectionSchema, "fewer than 12 characters, which the schema refuses")
 	ruleLocSyntax   = rules.Error("loc-syntax", sectionTags, "not an HTTP URL as RFC 3986 defines it")
-	ruleLocEscape   = rules.Error("loc-escape", sectionEscaping, "spaces, or characters outside ASCII, that are not percent-encoded")
+	ruleLocEscape   = rules.Error("loc-escape", sectionEscaping, "a space, or characters outside ASCII, not percent-encoded")
 	ruleLocFragment = rules.Warning("loc-fragment", "RFC 3986 §3.5", "a fragment, which names no page of its own")
 	ruleLocUser     = rules.Warning("loc-user", "RFC 3986 §3.2.1", "a user name or password in the URL")
 	ruleProfile     = rules.Error("profile", sectionExtend, "an entry that the profile of the sitemap does not allow")

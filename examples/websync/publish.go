@@ -247,11 +247,12 @@ func (p *publishCommand) prepare(ctx context.Context) error {
 		src := &dirsource.Source{Dir: dir, Base: p.Base, Exclude: p.exclude, MD5: p.protocol == "rinfo"}
 		p.sources, p.own = []string{src.Key()}, []string{src.Key()}
 		var reported sync.Map // what is wrong with a file, which each scan finds again
-		h := &harvest.Harvester{Catalog: p.store, MaxDelete: -1, Hooks: &harvest.Hooks{Finding: func(_ string, f websync.Finding) {
+		h := &harvest.Harvester{Catalog: p.store, MaxDelete: -1}
+		h.Hooks = &harvest.Hooks{Finding: func(_ string, f websync.Finding) {
 			if _, again := reported.LoadOrStore(f.Rule+" "+f.Value, true); !again {
 				p.Complain(f.String())
 			}
-		}}}
+		}}
 		if p.out != "" {
 			h.Concurrency = 1 // the same order, and so the same lists, each time
 		}

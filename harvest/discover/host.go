@@ -50,7 +50,7 @@ func isSameSite(a, b string) bool {
 // one of them offers something.
 func (s *search) stated(ctx context.Context, hosts []string) {
 	for _, host := range hosts {
-		if s.ask(ctx, host+resourcesync.WellKnown, ResourceSync, false); s.ask(ctx, host+"/robots.txt", "", false) {
+		if s.ask(ctx, lead{url: host + resourcesync.WellKnown, only: ResourceSync}); s.ask(ctx, lead{url: host + "/robots.txt"}) {
 			return
 		}
 	}
@@ -63,12 +63,12 @@ func (s *search) guessed(ctx context.Context, hosts []string) {
 		if slices.ContainsFunc(s.offers, func(o *Offer) bool { return o.grade == everything }) {
 			return
 		}
-		s.ask(ctx, host+eliPath(s.root), ELI, true)
+		s.ask(ctx, lead{url: host + eliPath(s.root), only: ELI, guess: true})
 		for _, path := range sitemapPaths {
 			if len(s.offers) > 0 && (i > 0 || !isHost(s.root)) {
 				return
 			}
-			s.ask(ctx, host+path, "", true)
+			s.ask(ctx, lead{url: host + path, guess: true})
 		}
 	}
 }
@@ -80,22 +80,19 @@ func (s *search) guessedFeeds(ctx context.Context, hosts []string) {
 			if len(s.offers) > 0 {
 				return
 			}
-			s.ask(ctx, host+path, "", true)
+			s.ask(ctx, lead{url: host + path, guess: true})
 		}
 	}
 }
 
-// ask looks at a document that a host may have, for one protocol or for all. A host that
-// asks for patience is not asked again. guess says that the host has not named it. It
-// reports whether anything was found so far.
-func (s *search) ask(ctx context.Context, at, only string, guess bool) bool {
-	host := onHost(at, "")
+// ask looks at a document that a host may have. A host that asks for patience is not asked
+// again. It reports whether anything was found so far.
+func (s *search) ask(ctx context.Context, l lead) bool {
+	host := onHost(l.url, "")
 	if !s.busy[host] {
-		s.look(ctx, lead{
-			url: at, place: ofHost, only: only, guess: guess,
-			evidence: []Evidence{{s.root, "hosts may have " + pathOf(at)}},
-		})
-		if errors.Is(s.get(ctx, at).err, harvest.ErrTemporary) {
+		l.place, l.evidence = ofHost, []Evidence{{s.root, "hosts may have " + pathOf(l.url)}}
+		s.look(ctx, l)
+		if errors.Is(s.get(ctx, l.url).err, harvest.ErrTemporary) {
 			s.busy[host] = true
 		}
 	}

@@ -35,12 +35,7 @@ func (k *call) follow(ctx context.Context) (*exchange, error) {
 			return x, nil
 		}
 		x.discard()
-		if set := x.resp.Cookies(); len(set) > 0 {
-			if cookies == nil {
-				cookies, _ = cookiejar.New(nil) // which never fails
-			}
-			cookies.SetCookies(u, set)
-		}
+		cookies = x.addCookies(cookies)
 		if hops == k.redirects {
 			return nil, x.badRedirect("more than %d", hops)
 		}
@@ -62,6 +57,17 @@ func (k *call) follow(ctx context.Context) (*exchange, error) {
 		}
 		u = next
 	}
+}
+
+// addCookies adds those that an answer sets to a jar, which is nil as long as there are none.
+func (x *exchange) addCookies(jar http.CookieJar) http.CookieJar {
+	if set := x.resp.Cookies(); len(set) > 0 {
+		if jar == nil {
+			jar, _ = cookiejar.New(nil) // which never fails
+		}
+		jar.SetCookies(x.url, set)
+	}
+	return jar
 }
 
 // redirected adds to an error where the redirects began: nothing else may name that URL.

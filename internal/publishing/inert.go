@@ -78,22 +78,24 @@ func IsActive(x *websync.Element) bool {
 		return false // the namespace of x is the only one
 	}
 	n, err := element.Parse(x)
-	return err == nil && !isAlternate(n) && hasActive(n, false)
+	return err == nil && !isAlternate(n) && hasActive(n, nil)
 }
 
 // hasActive reports whether a browser may act on an element, or on something in it. Within
-// a text of Atom, formatting is allowed.
-func hasActive(n *element.Node, inText bool) bool {
+// a text of Atom, which is nil if there is none around n, formatting is allowed.
+func hasActive(n, text *element.Node) bool {
 	switch {
-	case n.Space == xhtmlSpace && inText:
+	case n.Space == xhtmlSpace && text != nil:
 		if !formatting[n.Local] || slices.ContainsFunc(n.Attrs, func(a websync.Attr) bool { return !isFormatting(n.Local, a) }) {
 			return true
 		}
 	case isActiveSpace(n.Space), slices.ContainsFunc(n.Attrs, isActiveAttr):
 		return true
 	}
-	inText = inText || n.Space == atomSpace
-	return slices.ContainsFunc(n.Children, func(child element.Node) bool { return hasActive(&child, inText) })
+	if n.Space == atomSpace {
+		text = n
+	}
+	return slices.ContainsFunc(n.Children, func(child element.Node) bool { return hasActive(&child, text) })
 }
 
 // isAlternate reports whether n is a link to the same page in another language or for
@@ -113,8 +115,9 @@ func isAlternate(n *element.Node) bool {
 }
 
 // formatting are the elements of XHTML that do nothing but format text, links and images.
-var formatting = names("a abbr acronym b bdi bdo big blockquote br caption cite code dd del dfn div dl dt em h1 h2 h3 h4 h5 h6 " +
-	"hr i img ins kbd li mark ol p pre q rp rt ruby s samp small span strong sub sup table tbody td tfoot th thead tr tt u ul var")
+var formatting = names("a abbr acronym b bdi bdo big blockquote br caption cite code dd del dfn div dl dt em h1 h2 h3 h4 " +
+	"h5 h6 hr i img ins kbd li mark ol p pre q rp rt ruby s samp small span strong sub sup table tbody td tfoot th thead tr " +
+	"tt u ul var")
 
 // isFormatting reports whether an attribute of an element of XHTML does nothing but
 // format, or leads to a page or an image.
