@@ -47,7 +47,13 @@ func (p *pipe) act(s *slot, v verdict) decision {
 	case verdictHistory:
 		return decision{outcome: OutcomeHistory}
 	case verdictDeleted:
-		return decideDelete(&s.ev, s.rec)
+		switch {
+		case !s.ev.Unsure || !s.rec.Live():
+			return decideDelete(&s.ev, s.rec)
+		case p.h.Bodies == SkipBodies:
+			return decision{outcome: OutcomeHistory}
+		}
+		s.aim, ask = p.present(s), true
 	case verdictTask:
 		if p.waits(s.waiting, &s.ev) {
 			return keepTask(s.waiting, &s.ev)
@@ -94,6 +100,16 @@ func (p *pipe) stateOf(s *slot) *statement {
 	st.ev.At, st.ev.Tag, st.ev.Resource = t.At, t.Tag, t.Resource
 	st.listed = false
 	p.describe(&st)
+	return &st
+}
+
+// present returns the statement that the record is still as it is.
+func (r *run) present(s *slot) *statement {
+	st := s.statement
+	st.ev = Event{Kind: Put, At: s.rec.Stated.At, Resource: s.rec.Resource}
+	st.ev.Resource.Modified = s.rec.Stated.Modified
+	r.describe(&st)
+	st.hash = s.rec.Stated.Hash
 	return &st
 }
 

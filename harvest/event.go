@@ -72,6 +72,10 @@ type Event struct {
 	// or a Tag identifies them. In a Put of a snapshot without Modified, digest and Tag,
 	// it makes the engine read and compare the bytes that come with the event.
 	Recheck bool
+	// Unsure, in a Delete of a log: a listing that may be later has the resource. What the
+	// Catalog has of it is asked for, and deleted only if the server has nothing there. A
+	// run that gets no bodies keeps it.
+	Unsure bool
 	// Hint, in a Put, gives a Getter what is not part of the description: a patch,
 	// mirrors, the position in a package. It reaches Job.Hint, perhaps in a later run. A
 	// later event of the id replaces it, even by none. Another Hint makes no new state.

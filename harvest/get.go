@@ -197,6 +197,8 @@ func (p *pipe) fail(ctx context.Context, s *slot, needsCame bool, err error) err
 	p.logPanic(s.id(), err)
 	s.err, s.todo = err, p.retryTask(s, err)
 	switch {
+	case s.ev.Unsure && errors.Is(err, websync.ErrGone) && p.mayDelete():
+		s.decision, s.err, s.done = decideDelete(&s.ev, s.rec), nil, p.ref(s)
 	case s.todo.isGone() && p.h.DeleteGone && s.rec.Live() && p.mayDelete():
 		s.outcome, s.change = OutcomeDeleted, &change{Base: s.rec.Seq, Record: tombstone(s.rec, websync.Datetime{})}
 	case s.todo.isGone():

@@ -62,7 +62,7 @@ func (s *slot) id() string { return s.ev.Resource.ID }
 
 // meansTask reports whether the event means the state of the task of its id, once that is
 // decided.
-func (s *slot) meansTask() bool { return s.aim != &s.statement }
+func (s *slot) meansTask() bool { return s.aim != &s.statement && s.ev.Kind == Put }
 
 var slots = sync.Pool{New: func() any { return new(slot) }}
 

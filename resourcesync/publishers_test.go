@@ -378,6 +378,11 @@ func TestPublishers(t *testing.T) {
 				"resourcelist.xml": resourceList(500, has("a", "1"), has("b", "1"), has("c", "1"))}), truth: "a=2 b=1 c=2"},
 			{pages: changes(got(510, "a", "3"), got(505, "c", "2"), lost(100, "b")).with(pages{
 				"resourcelist.xml": resourceList(500, has("a", "1"), has("b", "1"), has("c", "1"))}), truth: "a=3 b=1 c=2"}},
+		"a deletion shortly before at, and the list has the resource": {
+			{pages: changes(lost(20, "b"), lost(25, "d"), got(40, "a", "2")).with(pages{
+				"resourcelist.xml": resourceList(30, has("a", "1"), has("b", "1"), has("c", "1"))}), truth: "a=2 b=1 c=1"},
+			{pages: changes(lost(20, "b"), lost(25, "d"), got(40, "a", "2"), lost(41, "b")).with(pages{
+				"resourcelist.xml": resourceList(30, has("a", "1"), has("b", "1"), has("c", "1"))}), truth: "a=2 c=1"}},
 		"the clock goes back in a list": {begin,
 			{pages: index([]string{listed("c1", 5, 3), listed("c2", 3, never)}, pages{
 				"c1": changeList(5, 3, got(6, "b", "2"), got(3, "a", "2")), "c2": changeList(3, never, got(4, "b", "3"))}).with(pages{"resourcelist.xml": resourceList(5, has("a", "1"), has("b", "1"), has("c", "1"))}), truth: "a=2 b=3 c=1"}},

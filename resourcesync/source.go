@@ -33,7 +33,9 @@ import (
 // for the same moment as that one, and a datetime that is so is a finding. But in doubt
 // nothing is deleted: a deletion with a datetime before that of an earlier entry, or
 // before the interval of its list, is not carried out if it is also more than an hour
-// before the at of the baseline. It counts as an entry that can't be read.
+// before the at of the baseline. It counts as an entry that can't be read. One in that
+// hour is carried out only if the server has nothing at the URI, or the baseline does not
+// list it.
 //
 // A list with many such times is not in the order of the changes, and may have the newest
 // first: then the times show which change of a resource is the last, which is one
@@ -496,7 +498,8 @@ func (w *walk) includes(uri []byte) bool {
 // change returns the event of an entry of a Change List.
 func (w *walk) change(v *View, at websync.Datetime) harvest.Event {
 	if w.source.removes(v) {
-		return harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: string(v.Loc)}}
+		unsure := isBefore(at, w.next.Log.At.Time())
+		return harvest.Event{Kind: harvest.Delete, At: at, Resource: websync.Resource{ID: string(v.Loc)}, Unsure: unsure}
 	}
 	e, r := changed(v)
 	if at == r.Modified {
