@@ -1,7 +1,9 @@
 package sitemap
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/websync-go/websync"
@@ -81,48 +83,110 @@ func href(n *element.Node) string { return strings.TrimSpace(n.Attr("href")) }
 
 // checkAlternate reports the faults of a single alternate.
 func checkAlternate(n *element.Node, report func(websync.Finding)) {
-	found := func(value, message string) {
-		report(ruleLangValue.Finding("", 0, 0, n.Local, []byte(value), message))
+	found := func(rule Rule, value, message string) {
+		report(rule.Finding("", 0, 0, n.Local, []byte(value), message))
 	}
-	to := n.Attr("href")
-	fault := syntax.URLFault(to)
+	to, app := n.Attr("href"), isApp(n)
+	fault := ""
+	if app {
+		fault = appFault(to)
+	} else {
+		fault = syntax.URLFault(to)
+	}
 	if fault == "" && len(to) >= maxLoc {
 		fault = "2,048 characters or more"
 	}
 	if fault != "" {
-		found(to, "href: "+fault)
+		found(ruleLangValue, to, "href: "+fault)
 	}
-	switch lang := n.Attr("hreflang"); {
-	case lang == "" && n.Attr("media") == "":
-		found("", "an alternate without hreflang")
-	case lang != "" && !isHreflang(lang):
-		found(lang, "hreflang is not a language of two letters, perhaps with a script and a region, or x-default")
+	lang := n.Attr("hreflang")
+	switch fault := hreflangFault(lang); {
+	case lang == "" && n.Attr("media") == "" && !app:
+		found(ruleLangValue, "", "an alternate without hreflang")
+	case lang != "" && fault != "":
+		found(ruleLangValue, lang, "hreflang: "+fault)
+	case strings.EqualFold(lang, "es-LA") || strings.EqualFold(lang, "pt-LA"):
+		found(ruleLangRegion, lang, "hreflang: LA is Laos, and Latin America has no code: name countries, or the language only")
 	}
 }
 
-// isHreflang reports whether Google accepts s: codes of ISO 639-1, ISO 15924, ISO 3166-1.
-func isHreflang(s string) bool {
+// isApp reports whether an alternate is a page of an app.
+func isApp(n *element.Node) bool {
+	scheme, _, _ := strings.Cut(href(n), ":")
+	return strings.EqualFold(scheme, "android-app") || strings.EqualFold(scheme, "ios-app")
+}
+
+// appFault checks the URI of a page of an app: android-app://package/scheme/path or
+// ios-app://number/scheme/path.
+func appFault(uri string) string {
+	kind, rest, _ := strings.Cut(uri, "://")
+	app, page, _ := strings.Cut(rest, "/")
+	scheme, path, _ := strings.Cut(page, "/")
+	ios := strings.EqualFold(kind, "ios-app")
+	switch {
+	case ios && (app == "" || strings.Trim(app, "0123456789") != ""):
+		return "not the number of an app after ios-app://"
+	case !ios && !isPackage(app):
+		return "not the name of a package after android-app://"
+	case path == "":
+		return "not a scheme and a path after the app: " + kind + "://" + app + "/scheme/path"
+	case syntax.Scheme(scheme+":") == 0:
+		return "not a scheme after the app"
+	}
+	return syntax.URLFault("https://app/" + path)
+}
+
+// isPackage reports whether s is the name of a package of Android: two or more names with
+// dots between them.
+func isPackage(s string) bool {
+	names := strings.Split(s, ".")
+	return len(names) > 1 && !slices.ContainsFunc(names, func(name string) bool {
+		return name == "" || !syntax.IsAlpha(name[0]) || strings.ContainsFunc(name, func(c rune) bool {
+			return c != '_' && (c > 'z' || !syntax.IsAlpha(byte(c)) && !syntax.IsDigit(byte(c)))
+		})
+	})
+}
+
+// hreflangFault returns why Google does not accept s, and what is right if it is known.
+// It accepts codes of ISO 639-1, ISO 15924 and ISO 3166-1, and not the regions of
+// UN M.49, such as 419.
+func hreflangFault(s string) (fault string) {
 	if strings.EqualFold(s, "x-default") {
-		return true
+		return ""
 	}
-	lang, rest, more := strings.Cut(s, "-")
-	if !isLetters(lang, 2) {
-		return false
+	hyphened := strings.ReplaceAll(s, "_", "-")
+	lang, region, more := strings.Cut(hyphened, "-")
+	script, after, two := strings.Cut(region, "-")
+	if len(script) == 4 {
+		region, more = after, two
+	} else {
+		script = ""
 	}
-	if script, region, two := strings.Cut(rest, "-"); more && isLetters(script, 4) {
-		rest, more = region, two
+	switch {
+	case !syntax.IsLanguage(lang):
+		fault = shorten(lang) + " is not a language of ISO 639-1, such as de"
+	case script != "" && !syntax.IsScript(script):
+		fault = shorten(script) + " is not a script of ISO 15924"
+	case more && !syntax.IsCountry(region):
+		fault = shorten(region) + " is not a country of ISO 3166-1, such as CH"
+	case hyphened != s:
+		fault = "an underscore instead of a hyphen"
+	default:
+		return ""
 	}
-	return !more || isLetters(rest, 2)
-}
-
-// isLetters reports whether s consists of n ASCII letters.
-func isLetters(s string, n int) bool {
-	for i := range len(s) {
-		if !syntax.IsAlpha(s[i]) {
-			return false
+	right := cmp.Or(syntax.LanguageMeant(lang), lang)
+	if syntax.IsCountry(lang) && syntax.IsLanguage(region) {
+		right, region = region, strings.ToUpper(lang)
+	}
+	for _, subtag := range []string{script, cmp.Or(syntax.CountryMeant(region), region)} {
+		if subtag != "" {
+			right += "-" + subtag
 		}
 	}
-	return len(s) == n
+	if right != s && hreflangFault(right) == "" {
+		fault += ": perhaps " + right
+	}
+	return fault
 }
 
 // An alternateSet holds the alternates of one page for languages.
@@ -137,7 +201,7 @@ func (s *alternateSet) has(n *element.Node) bool { return s.langs[strings.ToLowe
 
 func (s *alternateSet) add(n *element.Node) {
 	lang := strings.ToLower(n.Attr("hreflang"))
-	if lang == "" {
+	if lang == "" || isApp(n) {
 		return
 	}
 	if s.langs == nil {

@@ -94,7 +94,7 @@ func (all extensions) check(
 ) (alternate *element.Node, err error) {
 	switch i := all.of(x.Space); {
 	case i >= 0 && x.Local != all[i].Local:
-		report(ruleExtUnknown.Finding("", 0, 0, x.Local, nil, "the extension has no such element here"))
+		report(ruleExtUnknown.Finding("", 0, 0, x.Local, nil, "the extension has no element "+shorten(x.Local)+" here"))
 	case i >= 0:
 		all[i].Check(x, now, report)
 	case x.Space == XHTMLNamespace:

@@ -311,7 +311,7 @@ func (l *lister) addElements(item *websync.Item) {
 		case l.exts.belongs(x.Space, x.Local):
 			e.Elements = append(e.Elements, l.relocated(item, x))
 		case l.exts.of(x.Space) >= 0:
-			l.leaveOut(item, x, ruleExtPlace, "", "the extension has no such element in an entry")
+			l.leaveOut(item, x, ruleExtPlace, "", "the extension has no element "+shorten(x.Local)+" in an entry")
 		}
 	}
 }

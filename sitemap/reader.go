@@ -307,6 +307,8 @@ func (r *Reader) checkAttr(a *xmlscan.Attr, line, column int) {
 // shorten quotes a name, cut to 100 characters.
 func shorten(name string) string { return fmt.Sprintf("%.100q", name) }
 
+func noElement(name string) string { return "the protocol has no element " + shorten(name) }
+
 // namespaceFault returns how a namespace differs from the protocol's.
 func namespaceFault(space string) string {
 	const fault = "the namespace is not " + Namespace
@@ -535,7 +537,7 @@ func (r *Reader) child(seen *fields) error {
 		r.interrupted(ruleNesting, "an entry inside of another")
 		return xmlscan.ErrStopped
 	case field == 0:
-		r.reportChild(ruleUnknown, nil, "the protocol has no such element")
+		r.reportChild(ruleUnknown, nil, noElement(name.Local))
 		return r.capture()
 	case local != name.Local:
 		r.reportChild(ruleElementName, nil, "the element is named "+local)
@@ -761,13 +763,12 @@ func hasEntry(text []byte, mark string) bool {
 // elsewhere reads an element that is neither an entry nor part of one. It keeps it if it
 // is a child of the root.
 func (r *Reader) elsewhere(line, column int) error {
-	const unknown = "the protocol has no such element"
 	name, top := r.xml.Name(), r.xml.Depth() == 2
 	own := r.own(name.Space)
 	mistaken, extension := top && own, top && !own
 	switch {
 	case own && !top:
-		r.reports.Add(ruleUnknown, line, column, name.Local, nil, unknown)
+		r.reports.Add(ruleUnknown, line, column, name.Local, nil, noElement(name.Local))
 	case extension && (name.Local == "url" || name.Local == "sitemap"):
 		r.reports.Doubt(ruleNamespace, line, column, name.Local, []byte(name.Space),
 			"an entry in a namespace that is not the sitemap's: it is not read")
@@ -785,9 +786,9 @@ func (r *Reader) elsewhere(line, column int) error {
 	b, err := r.append(nil, line, column)
 	switch {
 	case mistaken && err == nil:
-		r.reports.Doubt(ruleUnknown, line, column, name.Local, nil, unknown+": it may stand for an entry")
+		r.reports.Doubt(ruleUnknown, line, column, name.Local, nil, noElement(name.Local)+": it may stand for an entry")
 	case mistaken: // an entry inside it is read, and those around that are in doubt
-		r.reports.Add(ruleUnknown, line, column, name.Local, nil, unknown)
+		r.reports.Add(ruleUnknown, line, column, name.Local, nil, noElement(name.Local))
 	}
 	if err == nil && top && len(b) > 0 {
 		r.keep(name, b, line, column)

@@ -107,9 +107,12 @@ var (
 	ruleExtPlace     = rules.Error("extension-place", sectionExtend, "an extension element outside the element it belongs in")
 	ruleExtUnknown   = rules.Warning("extension-element", sectionExtend, "an element that the extension does not have")
 	ruleLangValue    = rules.Error("hreflang-value", sectionHreflang,
-		"an alternate without a language code, or without an absolute URL")
-	ruleLangTwice = rules.Error("hreflang-repeated", sectionHreflang, "two alternates of one page for one language")
-	ruleLangSelf  = rules.Error("hreflang-self", sectionHreflang, "alternates that do not list the page itself")
+		"an alternate without a language code, with one that search engines do not know, or without an absolute URL")
+	ruleLangRegion = rules.Warning("hreflang-region", sectionHreflang, "a country that is probably not the one that is meant")
+	ruleLangTwice  = rules.Error("hreflang-repeated", sectionHreflang, "two alternates of one page for one language")
+	ruleLangSelf   = rules.Error("hreflang-self", sectionHreflang, "alternates that do not list the page itself")
+	ruleLangReturn = rules.Error("hreflang-return", sectionHreflang,
+		"an alternate in the same document that does not have the page as an alternate")
 )
 
 // Rules returns every rule, in the order of the package's sources.

@@ -89,10 +89,13 @@ type Summary struct {
 // is nil for a document that was read to its end, whatever the findings.
 //
 // Validate needs memory for one entry, and about 40 bytes for each loc to find
-// duplicates; it compares each loc with the first million of them.
+// duplicates; it compares each loc with the first million of them. To compare alternates
+// with the pages that they lead to, it keeps at most 16 MiB of them; it does not compare
+// those after that, nor those after an entry with more than 1 MiB of extension elements.
 func Validate(src io.Reader, o ValidateOptions) (Summary, error) {
 	v := &validator{o: o, exts: o.Extensions, source: document.Source{Src: src}, seed: maphash.MakeSeed(),
 		seen: make(map[uint64]int)}
+	v.links = linkChecker{seed: v.seed, known: make(map[uint64]int)}
 	if v.o.URL == "" {
 		v.o.URL = o.Document
 	}
@@ -127,6 +130,8 @@ type validator struct {
 	// the line of each loc; two locs share a hash once in 10 million full documents
 	seen map[uint64]int
 
+	links linkChecker
+
 	inEntry, inDocument []int // number of elements of each extension
 	roots               int   // number of r.elements that were checked
 }
@@ -134,6 +139,9 @@ type validator struct {
 func (v *validator) count(f websync.Finding) {
 	f.Document = v.o.Document
 	document.Count(f.Severity, &v.sum.Counts)
+	if f.Rule == ruleElementSize.Name {
+		v.links.full = true // what was left out may be an alternate
+	}
 	if v.o.Report != nil {
 		v.o.Report(f)
 	}
@@ -169,6 +177,7 @@ func (v *validator) run() error {
 		view, err := v.r.NextView()
 		v.rootElements()
 		if err == io.EOF {
+			v.returnLinks()
 			return nil
 		}
 		if err != nil {
@@ -370,6 +379,7 @@ func (v *validator) extensions(e *View) {
 	set := alternateSet{loc: string(e.Loc)}
 	last := position{} // of the last alternate
 	clear(v.inEntry)
+	v.links.hrefs = v.links.hrefs[:0]
 	for _, p := range e.pieces {
 		found := func(f websync.Finding) { v.found(p.position, f) }
 		i := v.exts.of(p.space)
@@ -386,11 +396,15 @@ func (v *validator) extensions(e *View) {
 		case alternate != nil:
 			set.add(alternate)
 			last = p.position
+			if alternate.Attr("hreflang") != "" && !isApp(alternate) {
+				v.links.hrefs = append(v.links.hrefs, href(alternate))
+			}
 		case i >= 0 && p.local == v.exts[i].Local:
 			v.tally(i, p)
 		}
 	}
 	set.check(func(f websync.Finding) { v.found(last, f) })
+	v.links.add(set.loc, last)
 }
 
 // tally counts an element of an extension.

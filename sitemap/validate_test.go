@@ -260,6 +260,8 @@ func TestValidateRules(t *testing.T) {
 		"scripts":                    {doc: alternates("zh-Hant https://www.example.com/maps/1", "zh-Hans-TW https://www.example.com/maps/2", "X-Default https://www.example.com/maps/3")},
 		"a region first":             {doc: alternates("de-1996 https://www.example.com/maps/1"), want: []string{"error hreflang-value 2:47 [link]"}},
 		"a relative alternate":       {doc: alternates("de https://www.example.com/maps/1", "en /en"), want: []string{"error hreflang-value 2:124 [link]"}},
+		"a region that is another":   {doc: alternates("es-LA https://www.example.com/maps/1"), want: []string{"warning hreflang-region 2:47 [link]"}},
+		"no return link":             {doc: strings.Replace(alternates("de https://www.example.com/maps/1", "en https://www.example.com/maps/2"), "</urlset>", "<url><loc>https://www.example.com/maps/2</loc></url></urlset>", 1), want: []string{"error hreflang-return 2:124 [link]"}},
 		"no language":                {doc: alternates(" https://www.example.com/maps/1"), want: []string{"error hreflang-value 2:47 [link]"}},
 		"two for a language":         {doc: alternates("de https://www.example.com/maps/1", "DE https://www.example.com/maps/2"), want: []string{"error hreflang-repeated 2:124 [link]"}},
 		"not the page itself":        {doc: alternates("de https://www.example.com/de"), want: []string{"error hreflang-self 2:47 [link]"}},

@@ -219,7 +219,7 @@ var departures = map[string][]departure{
 		}, warn, "all 30 entries"},
 	},
 	"P4-033": {
-		{"an unknown element", edit(sitemapURL, "</lastmod>", "</lastmod><title>Act</title>"), warn, "no such element"},
+		{"an unknown element", edit(sitemapURL, "</lastmod>", "</lastmod><title>Act</title>"), warn, `no element "title"`},
 		{"in another order", edit(sitemapURL, "<url><loc>"+act1+"</loc>", `<url><dct:title>A</dct:title><loc>`+act1+"</loc>"), warn, ""},
 	},
 	"P4-034": {

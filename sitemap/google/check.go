@@ -67,7 +67,7 @@ func (x *format) checkChildren(n *element.Node, specs []childSpec, found foundFu
 			k++
 		}
 		if k == len(specs) {
-			found(ruleUnknown, c.Local, c.Text, "the extension has no such element in "+n.Local)
+			found(ruleUnknown, c.Local, c.Text, fmt.Sprintf("the extension has no element %.100q in %s", c.Local, n.Local))
 			continue
 		}
 		counts[k]++
@@ -179,16 +179,27 @@ func parseDecimal(text string, most float64) (float64, bool) {
 	return f, err == nil && f <= most
 }
 
-// checkWords checks a list of words separated by white space.
-func checkWords(message string, ok func(word string) bool) func(string) string {
+// checkWords checks each word of a list that white space separates.
+func checkWords(check func(word string) string) func(string) string {
 	return func(text string) string {
 		for word := range strings.FieldsSeq(text) {
-			if !ok(word) {
-				return message + ": " + fmt.Sprintf("%.100q", word)
+			if message := check(word); message != "" {
+				return fmt.Sprintf("%s: %.100q", message, word)
 			}
 		}
 		return ""
 	}
+}
+
+func checkCountry(code string) string {
+	right := syntax.CountryMeant(code)
+	switch {
+	case syntax.IsCountry(code) && code == strings.ToUpper(code):
+		return ""
+	case right != "":
+		return "not a country code of ISO 3166, where it is " + right
+	}
+	return "not a country code of ISO 3166, in capitals"
 }
 
 // read returns the elements of an entry that belong to x. If some can't be read, it

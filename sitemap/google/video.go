@@ -77,13 +77,8 @@ var videoFormat = format{
 		{name: "tag", max: 32, empty: true},
 		{name: "family_friendly", check: checkYesNo},
 		{name: "restriction", empty: true, attrs: checkRelationship,
-			check: checkWords("not a country code of ISO 3166", func(word string) bool {
-				return len(word) == 2 && strings.Trim(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-			})},
-		{name: "platform", empty: true, attrs: checkRelationship,
-			check: checkWords("none of web, mobile, tv", func(word string) bool {
-				return word == "web" || word == "mobile" || word == "tv"
-			})},
+			check: checkWords(checkCountry)},
+		{name: "platform", empty: true, attrs: checkRelationship, check: checkWords(checkOneOf("web", "mobile", "tv"))},
 		{name: "requires_subscription", check: checkYesNo},
 		{name: "uploader", empty: true, chars: 255, attrs: checkUploader},
 		{name: "live", check: checkYesNo},
