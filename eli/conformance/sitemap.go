@@ -60,7 +60,8 @@ var ofSitemap = mappings([]mappingRow{
 	{"lastmod-future", mapping{ruleDate, asWarn}},
 	{"changefreq priority", mapping{ruleValues, asError}},
 	{`unknown-element element-name element-order element-size text attribute index-element
-		extension-namespace extension-place extension-element hreflang-value hreflang-repeated hreflang-self`,
+		extension-namespace extension-place extension-element hreflang-value hreflang-region hreflang-repeated
+		hreflang-self hreflang-return`,
 		mapping{ruleExtend, asWarn}},
 	{"empty loc-duplicate loc-short loc-space foreign-attribute lastmod-schema", mapping{}},
 
