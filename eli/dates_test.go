@@ -69,9 +69,9 @@ func TestDates(t *testing.T) {
 	}
 }
 
-// TestFeedInLocalTime: the times of a feed as Denmark writes them.
+// TestFeedInLocalTime: the times of the lists as Denmark writes them.
 func TestFeedInLocalTime(t *testing.T) {
 	l := newLister(t)
-	got := l.pass(newSite(40).lists(urlset("a 2026-01-05", "b 2026-02-09"), feed("a 05-01-2026 10:00:00", "b 31-01-2026 00:00:00", "c 05-02-2026 00:00:00")))
-	assert.Equal(t, []string{"put a 2026-01-05T10:00:00Z", "put b 2026-01-31T00:00:00Z", "put c 2026-02-05T00:00:00Z", "mark+"}, got[:4])
+	got := l.pass(newSite(40).lists(urlset("a 05-01-2026 10:00:00", "b 09-02-2026"), feed("a 05-01-2026 10:00:00", "b 31-01-2026 00:00:00", "c 05-02-2026 00:00:00")))
+	assert.Equal(t, []string{"put a 2026-01-05T10:00:00Z", "put b 2026-01-31T00:00:00Z", "put c 2026-02-05T00:00:00Z", "mark+", "start 2026-02-09"}, got[:5])
 }

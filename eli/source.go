@@ -491,8 +491,8 @@ func (w *walk) readListing(ctx context.Context, l *listing) error {
 	}
 	l.unchanged = true
 	var others, malformed oddities
-	source := &sitemap.Source{URL: s.Sitemap, Complete: true, Profile: "eli/1", MaxDocuments: s.MaxDocuments,
-		MaxBytes: s.MaxBytes}
+	source := &sitemap.Source{URL: s.Sitemap, Complete: true, Profile: "eli/2", MaxDocuments: s.MaxDocuments,
+		MaxBytes: s.MaxBytes, Extend: func(*sitemap.Reader) sitemap.Extended { return sitemap.Extended{Entry: readLastMod} }}
 	for ev, err := range source.Events(ctx, &run) {
 		switch {
 		case ctx.Err() != nil:
@@ -529,6 +529,14 @@ func (w *walk) readListing(ctx context.Context, l *listing) error {
 	malformed.report(w, ruleMalformed, s.Sitemap, "loc", "lack the two slashes before the host, which are added")
 	l.variants.report(w, ruleVariant, s.Sitemap, "loc", "are variants of URIs that are listed, too: they count as one act")
 	return nil
+}
+
+// readLastMod reads a lastmod that has several meanings, as publishers of legislation
+// mean it.
+func readLastMod(v *sitemap.View, ev *harvest.Event) {
+	if v.LastMod.IsZero() {
+		ev.Resource.Modified, _, _ = parseDatetime(string(v.LastModText)) // the sitemap's Reader has reported it
+	}
 }
 
 // oddities counts the entries of a list that break a rule.
