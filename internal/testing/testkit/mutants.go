@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // How many mutants Mutants makes of a file, and of a piece.
@@ -28,6 +30,7 @@ const (
 // quoted string. Both are changed by a fixed sequence of random numbers. To find out how
 // a variant differs, set -mutants to a directory in which the transcripts are written.
 func Mutants(t *testing.T, skip []string, document func(piece string) string, transcript func(doc []byte) string) {
+	racing.Skip(t)
 	var got bytes.Buffer
 	add := func(name string, doc []byte, mutants int) {
 		got.WriteString(name)
