@@ -41,9 +41,9 @@ type ValidateOptions struct {
 	Now time.Time
 
 	// Robots returns the Sitemap lines of the robots.txt of an origin, for example
-	// "https://www.example.org". Pages of another origin are allowed if the robots.txt of
-	// that origin names the document. Robots is called once for each of the first 100
-	// other origins. If nil, entries on other hosts are errors.
+	// "https://www.example.org". Pages of another origin, and the sitemaps of an index, are
+	// allowed if the robots.txt of that origin names the document. Robots is called once
+	// for each of the first 100 other origins. If nil, entries on other hosts are errors.
 	Robots func(origin string) ([]string, error)
 
 	// Child returns the Kind of a document that an index lists; 0 if it is not known. If
@@ -362,8 +362,12 @@ func (v *validator) child(loc string, report func(Rule, string)) {
 	case v.o.Anywhere:
 	case v.home == "":
 		v.home = there
-	case there != v.home && v.known:
+	case there != v.home && v.known && v.o.Robots == nil:
 		report(ruleSite, v.difference(there)+" than the index")
+	case there != v.home && v.known:
+		if message := v.crossSubmit(there); message != "" {
+			report(ruleSite, v.difference(there)+" than the index, and "+message)
+		}
 	case there != v.home:
 		report(ruleSite, v.difference(there)+" than the first sitemap")
 	}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -13,6 +15,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/sitemap"
 	"github.com/websync-go/websync/sitemap/google"
 )
@@ -28,13 +31,14 @@ type checkCommand struct {
 	checkOptions
 	inputs []*input
 	robots map[string]robots // by origin
+	named  map[string]*input // what a robots.txt names, by URL
 }
 
 func newCheck(console *cli.Console, stdin io.Reader) *checkCommand {
 	state := harvest.NewCatalog(memstore.New())
 	return &checkCommand{
 		Console: console, stdin: stdin, client: fetch.New(state), crawler: fetch.New(state), now: time.Now(),
-		robots: map[string]robots{},
+		robots: map[string]robots{}, named: map[string]*input{},
 	}
 }
 
@@ -77,7 +81,7 @@ func (p *checkCommand) command(ctx context.Context) (code int, err error) {
 		return exitDone, nil
 	}
 	defer func() {
-		for _, in := range p.inputs {
+		for _, in := range slices.AppendSeq(p.inputs, maps.Values(p.named)) {
 			in.close()
 		}
 	}()
@@ -168,27 +172,72 @@ func (p *checkCommand) validate(ctx context.Context, in *input) (fileReport, err
 	return fileReport{Kind: sum.Kind.String(), Entries: sum.Entries, Errors: sum.Errors, Warnings: sum.Warnings}, err
 }
 
-// sitemapsOf returns the Sitemap lines of an origin's robots.txt.
+// sitemapsOf returns the Sitemap lines of an origin's robots.txt, and the URL of an input
+// to which one of them leads: by a redirect, or as an index that lists it. An origin that
+// redirects to the input is taken for one that names it.
 func (p *checkCommand) sitemapsOf(ctx context.Context, in *input, origin string) ([]string, error) {
+	if in.named(origin) {
+		return []string{in.url}, nil
+	}
 	r, ok := p.robots[origin]
 	if !ok {
-		r.sitemaps, r.err = p.fetchRobots(ctx, in, origin)
+		r.sitemaps, r.err = p.fetchRobots(ctx, p.rootOf(in, origin), origin)
 		p.robots[origin] = r
+	}
+	if !slices.ContainsFunc(r.sitemaps, func(url string) bool { return in.is(in, url) }) &&
+		slices.ContainsFunc(r.sitemaps, func(url string) bool { return p.leadsTo(ctx, url, in) }) {
+		return []string{in.url}, nil
 	}
 	return r.sitemaps, r.err
 }
 
-const maxRobots = 1 << 20
-
-func (p *checkCommand) fetchRobots(ctx context.Context, in *input, origin string) ([]string, error) {
-	// The URLs of a sitemap may be hostile: the client requests an address that is not
-	// public only if the user has named it.
-	req := &harvest.Request{URL: origin + "/robots.txt", Root: in.name, MaxBytes: maxRobots, Spool: true}
+// rootOf returns the Root of a request for a URL to which an input leads. That may be
+// hostile: the client requests an address that is not public only if the user has named
+// it.
+func (p *checkCommand) rootOf(in *input, url string) string {
+	origin, _ := syntax.OriginOf(url)
 	for _, other := range p.inputs {
-		if other.named(origin) {
-			req.Root = other.name
+		if other.named(string(origin)) {
+			return other.root
 		}
 	}
+	return in.root
+}
+
+const maxNamed = 50 // documents that robots.txt files name
+
+// leadsTo reports whether what a robots.txt names is an input, or an index that lists it.
+func (p *checkCommand) leadsTo(ctx context.Context, url string, in *input) bool {
+	named := p.named[url]
+	if named == nil {
+		if len(p.named) >= maxNamed || !isURL(url) {
+			return false
+		}
+		named = &input{name: url, root: p.rootOf(in, url)}
+		if named.err = named.fetch(ctx, p.client); named.err == nil {
+			named.err = named.look("sitemap")
+		}
+		p.named[url] = named
+	}
+	if named.err != nil || named.kind != sitemap.Index {
+		return named.err == nil && in.is(named, named.url)
+	}
+	src, err := named.start()
+	if err != nil {
+		return false
+	}
+	for e, err := range sitemap.NewReader(src).All() {
+		if err == nil && in.is(named, e.Loc) {
+			return true
+		}
+	}
+	return false
+}
+
+const maxRobots = 1 << 20
+
+func (p *checkCommand) fetchRobots(ctx context.Context, root, origin string) ([]string, error) {
+	req := &harvest.Request{URL: origin + "/robots.txt", Root: root, MaxBytes: maxRobots, Spool: true}
 	resp, err := p.client.Fetch(ctx, req)
 	if errors.Is(err, websync.ErrGone) {
 		return nil, nil

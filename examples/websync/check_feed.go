@@ -77,7 +77,7 @@ func (p *checkCommand) opener(ctx context.Context, in *input) func(url string) (
 		}
 		// The links of a document may be hostile: the client requests an address that is
 		// not public only if it is on the host of the document.
-		resp, err := p.client.Fetch(ctx, &harvest.Request{URL: url, Root: in.name, Spool: true})
+		resp, err := p.client.Fetch(ctx, &harvest.Request{URL: url, Root: in.root, Spool: true})
 		if err != nil {
 			return nil, err
 		}

@@ -19,13 +19,15 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/internal/spool"
+	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/sitemap"
 )
 
 // An input is one file or URL of the command line, ready to be read twice.
 type input struct {
 	name        string // as the user gave it
-	url         string // after redirects; empty if the name is not a URL
+	root        string // the name, or -url, if it is a URL: only its host may have a private address
+	url         string // where it is published, after redirects; empty if that is not known
 	aliases     []string
 	contentType string       // of the answer
 	kind        sitemap.Kind // 0 if not a sitemap
@@ -45,11 +47,15 @@ func (p *checkCommand) open(ctx context.Context, name string) *input {
 	in := &input{name: name}
 	switch {
 	case isURL(name):
+		in.root = name
 		in.err = in.fetch(ctx, p.client)
 	case name == "-":
 		in.err = in.spool(p.stdin)
 	default:
 		in.err = in.openFile()
+	}
+	if p.url != "" && !isURL(name) {
+		in.root, in.url = p.url, p.url
 	}
 	if in.err == nil {
 		in.err = in.look(p.spec)
@@ -63,7 +69,7 @@ func isURL(name string) bool {
 }
 
 func (in *input) fetch(ctx context.Context, client harvest.Fetcher) error {
-	resp, err := client.Fetch(ctx, &harvest.Request{URL: in.name, Root: in.name, Spool: true})
+	resp, err := client.Fetch(ctx, &harvest.Request{URL: in.name, Root: in.root, Spool: true})
 	if err != nil {
 		return err
 	}
@@ -185,8 +191,8 @@ func (in *input) isAtom() bool {
 
 // named reports whether the user named a URL of this origin.
 func (in *input) named(origin string) bool {
-	u, err := url.Parse(in.name)
-	return in.url != "" && err == nil && strings.EqualFold(u.Scheme+"://"+u.Host, origin)
+	home, _ := syntax.OriginOf(in.root)
+	return in.url != "" && string(home) == origin
 }
 
 // is reports whether the input is the document that index lists as loc.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/examples/internal/cli"
 )
 
@@ -17,6 +18,7 @@ var checkHelp string
 // checkOptions are the command line.
 type checkOptions struct {
 	spec    string
+	url     string
 	verify  bool
 	lenient bool
 	json    bool
@@ -41,6 +43,7 @@ var specs = []string{"auto", "sitemap", "atom", "atompmh", "eli", "resourcesync"
 func (o *checkOptions) line() *cli.Line {
 	l := cli.NewLine("check", checkHelp)
 	l.StringVar(&o.spec, "spec", "auto", "")
+	l.StringVar(&o.url, "url", "", "")
 	l.BoolVar(&o.verify, "verify", false, "")
 	l.BoolVar(&o.lenient, "lenient", false, "")
 	l.BoolVar(&o.json, "json", false, "")
@@ -78,9 +81,17 @@ func (o *checkOptions) checkNames() error {
 	if o.list {
 		return cli.Refuse(len(o.names) > 0, "-list-rules takes no file")
 	}
-	first := slices.Index(o.names, "-")
+	first, files := slices.Index(o.names, "-"), 0
+	for _, name := range o.names {
+		if !isURL(name) {
+			files++
+		}
+	}
 	return cmp.Or(
 		cli.Refuse(len(o.names) == 0, "no file to check"),
+		cli.Refuse(o.url != "" && !isURL(o.url), "-url %s: not a URL that begins with http:// or https://", websync.RedactURL(o.url)),
+		cli.Refuse(o.url != "" && files != 1, "-url states where one FILE or standard input is published"),
+		cli.Refuse(o.url != "" && (o.spec == "eli" || o.spec == "csv"), "-url has no meaning with -spec %s", o.spec),
 		cli.Refuse(o.verify && o.spec != "rinfo", "-verify needs -spec rinfo"),
 		cli.Refuse(first >= 0 && slices.Contains(o.names[first+1:], "-"), "standard input can be checked only once"),
 	)

@@ -369,6 +369,45 @@ func TestURLs(t *testing.T) {
 		got = check(t, "", "-json", third+"/a.xml", friend+"/x.xml", third+"/index.xml")
 		assert.Empty(t, got.rules(t), "the index that lists it is named")
 	})
+	t.Run("robots.txt vouches in another way", func(t *testing.T) {
+		pages := map[string]string{"/x.xml": urlsetOf("SELF/1")}
+		friend, _ := checkedSite(t, pages)
+		third, _ := checkedSite(t, map[string]string{
+			"/a.xml": urlsetOf(friend + "/1"), "/other.xml": urlsetOf(friend + "/1"), "/moved.xml": "-> /a.xml", "/deep.xml": indexOf("SELF/index.xml"),
+			"/index.xml": indexOf("SELF/a.xml", "SELF/b.xml"), "/cross.xml": indexOf(friend + "/x.xml"),
+		})
+		pages["/own.xml"] = "-> " + third + "/a.xml"
+		writeFiles(t, map[string]string{"a.xml": urlsetOf(friend + "/1"), "cross.xml": indexOf(friend + "/x.xml")})
+		for _, test := range []struct {
+			robots, name string
+			want         []string
+		}{
+			{"/index.xml", "/a.xml", nil},
+			{"/moved.xml", "/a.xml", nil},
+			{"/index.xml", "/other.xml", []string{"sitemap-cross-submit"}},
+			{"/deep.xml", "/a.xml", []string{"sitemap-cross-submit"}},
+			{"/none.xml", "/a.xml", []string{"sitemap-cross-submit"}},
+			{"/cross.xml", "/cross.xml", nil},
+			{"/index.xml", "/cross.xml", []string{"sitemap-index-site"}},
+		} {
+			pages["/robots.txt"] = "Sitemap: " + third + test.robots
+			got := check(t, "", "-json", third+test.name, friend+"/x.xml")
+			assert.Equal(t, test.want, got.rules(t), "%v", test)
+			file := strings.TrimPrefix(test.name, "/")
+			if stdin, err := os.ReadFile(file); err == nil {
+				args := []string{"-json", "-url", third + test.name}
+				assert.Equal(t, test.want, check(t, "", append(args, file, friend+"/x.xml")...).rules(t), "%v", test)
+				assert.Equal(t, test.want, check(t, string(stdin), append(args, "-", friend+"/x.xml")...).rules(t), "%v", test)
+			}
+		}
+		pages["/robots.txt"] = ""
+		got := check(t, "", "-json", friend+"/own.xml")
+		assert.Empty(t, got.rules(t), "the host of the pages redirects to the sitemap")
+		assert.Equal(t, []string{"sitemap-cross-submit"}, check(t, "", "-json", third+"/a.xml", friend+"/x.xml").rules(t))
+		for _, args := range []string{"-url x a.xml", "-url http://h/ a.xml cross.xml", "-url http://h/ http://h/a.xml", "-url http://h/ -spec eli a.xml"} {
+			assert.Equal(t, exitFailed, check(t, "", strings.Fields(args)...).code, args)
+		}
+	})
 	t.Run("an index alone", func(t *testing.T) {
 		*asked = nil
 		got := check(t, "", "-json", here+"/index.xml")
