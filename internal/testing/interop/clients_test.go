@@ -30,6 +30,7 @@ var kinds = []kind{
 				"updated": "times with a fraction of other than three digits are dropped. ResourceSync keeps all digits.",
 			}},
 			{name: "Scrapy", deb: "python3-scrapy", script: "scrapy_sitemap.py"},
+			{name: "libxml2", deb: "libxml2-utils", script: "xmllint.sh"},
 		},
 	},
 	{
