@@ -12,6 +12,8 @@
 // Pages are read as publishers write them. Other spellings of the namespace, a prefix
 // that is not declared, links in the opposite direction, and languages and media types in
 // other forms are accepted; each is a finding with one of the rules that [Rules] returns.
+// What schema.org calls Legislation is a legal resource, too: its properties are those of
+// the ontology that they stand for.
 //
 // The extractors are an rdfa.Extractor, a jsonld.Extractor, or another [Extractor]. This
 // package does not import eli/jsonld, which links net/http though it does not use it.

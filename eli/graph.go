@@ -172,19 +172,28 @@ func (g *Graph) unify(triples []rdf.Triple, uri string) map[rdf.Term]rdf.Term {
 			names[t] = own
 		}
 	}
+	if exact {
+		uri = "" // nothing is there in its stead
+	}
+	g.noteVariants(triples, names, uri)
+	return names
+}
+
+// noteVariants notes and reports the URIs that a page describes and that get another
+// form. If uri is not empty, the page describes it in other forms only.
+func (g *Graph) noteVariants(triples []rdf.Triple, names map[rdf.Term]rdf.Term, uri string) {
 	for _, t := range triples {
 		own, ok := names[t.Subject]
-		if !ok || !isMetadata(t) {
+		switch {
+		case !ok || !isMetadata(t):
 			continue
-		}
-		g.variants[t.Subject] = own
-		if own == rdf.IRI(uri) && !exact {
+		case own == rdf.IRI(uri):
 			g.add(ruleURI, "", t.Subject.Value, "the page must describe the URI that was requested, "+uri)
-		} else {
+		default:
 			g.add(ruleVariant, "", t.Subject.Value, "the page describes it as "+own.Value+", too: both count as one")
 		}
+		g.variants[t.Subject] = own
 	}
-	return names
 }
 
 // add reports a departure, once for each element and value.

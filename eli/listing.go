@@ -64,6 +64,13 @@ func (f *forms) of(rest string) (own form, ok bool) {
 	return own, ok
 }
 
+// add adds a URI of the sitemap, which is odd if it does not have the form of most.
+func (f *forms) add(rest, id string) {
+	if most, _ := f.of(rest); most.uri(rest) != id && len(f.Odd) <= maxForms {
+		f.Odd[rest] = id
+	}
+}
+
 // name returns the URI that the sitemap has, or would have, for a URI of the feed. Nil
 // forms have that of the feed.
 func (f *forms) name(id string) string {
@@ -126,6 +133,20 @@ func (l *listing) count(own form, rest string) {
 	}
 }
 
+// findForms finds the form that most entries of each host have, and reports whether some
+// have another one.
+func (l *listing) findForms() (several bool) {
+	l.forms = &forms{Hosts: make(map[string]form), Odd: make(map[string]string)}
+	several = l.irregular
+	for host, counts := range l.counts {
+		several = several || len(counts) > 1
+		l.forms.Hosts[host] = slices.MaxFunc(slices.Collect(maps.Keys(counts)), func(a, b form) int {
+			return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(b.uri(host), a.uri(host)))
+		})
+	}
+	return several
+}
+
 // finish completes the entries. Of the variants of an act the one whose form is that of
 // most entries counts, and otherwise the first in the order of strings, so that another
 // order of the entries changes nothing.
@@ -133,39 +154,27 @@ func (l *listing) finish() error {
 	if l.out != nil && l.err == nil {
 		l.err = l.out.Flush()
 	}
-	l.forms = &forms{Hosts: make(map[string]form), Odd: make(map[string]string)}
-	several := l.irregular
-	for host, counts := range l.counts {
-		several = several || len(counts) > 1
-		l.forms.Hosts[host] = slices.MaxFunc(slices.Collect(maps.Keys(counts)), func(a, b form) int {
-			return cmp.Or(cmp.Compare(counts[a], counts[b]), cmp.Compare(b.uri(host), a.uri(host)))
-		})
-	}
-	if l.err != nil || len(l.again) == 0 && !several {
+	if several := l.findForms(); l.err != nil || len(l.again) == 0 && !several {
 		return l.err
 	}
 	err := l.scan(func(id string, at websync.Datetime) error {
 		_, rest := cutForm(id)
-		most, _ := l.forms.of(rest)
 		r := l.again[rest]
 		if r == nil {
-			if most.uri(rest) != id && len(l.forms.Odd) <= maxForms {
-				l.forms.Odd[rest] = id
-			}
+			l.forms.add(rest, id)
 			return nil
 		}
 		if r.at = newest(r.at, at); r.id != "" && r.id != id {
 			l.variants.add(id)
 		}
+		most, _ := l.forms.of(rest)
 		if want := most.uri(rest); r.id == "" || id == want || r.id != want && id < r.id {
 			r.id = id
 		}
 		return nil
 	})
 	for rest, r := range l.again {
-		if most, _ := l.forms.of(rest); most.uri(rest) != r.id && len(l.forms.Odd) <= maxForms {
-			l.forms.Odd[rest] = r.id
-		}
+		l.forms.add(rest, r.id)
 	}
 	if len(l.forms.Hosts) > maxForms || len(l.forms.Odd) > maxForms {
 		l.forms = nil

@@ -102,12 +102,18 @@ func (g *Graph) schemaValue(property string, v rdf.Term) rdf.Term {
 		}
 	}
 	name := schemaName(v.Value)
-	if v.Kind != rdf.KindLiteral {
-		if own := schemaValues[name]; own != "" {
-			return rdf.IRI(Ontology + own)
-		}
-		return v
+	switch {
+	case v.Kind == rdf.KindLiteral:
+		return ofText(property, name, v)
+	case schemaValues[name] != "":
+		return rdf.IRI(Ontology + schemaValues[name])
 	}
+	return v
+}
+
+// ofText is schemaValue for a literal. Name is that of the term of schema.org that it is
+// the URI of, or "".
+func ofText(property, name string, v rdf.Term) rdf.Term {
 	text := strings.TrimSpace(v.Value)
 	tag := languageTag(text)
 	switch {

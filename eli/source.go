@@ -39,7 +39,8 @@ import (
 // URIs that differ only by http and https, by www, and by a slash at the end of the path
 // are those of one act. Its ID is the URI of the sitemap; if the sitemap has several, it
 // is the one with the form of most of them. A URI of the feed becomes that of the
-// sitemap, or gets the form that most URIs of its host have there.
+// sitemap, or gets the form that most URIs of its host have there. If more than 256 URIs
+// of the sitemap have other forms than most, each run reads it.
 //
 // The date of an act in the sitemap is compared with its last one in the sitemap, and
 // that in the feed with its last one in the feed, because they are often those of

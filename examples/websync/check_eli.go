@@ -259,7 +259,8 @@ func (p *checkCommand) progress(done, total int, _ string) {
 // exitOf returns the exit code for a result.
 func exitOf(r *conformance.Result) int {
 	switch {
-	case r.Sitemap.Error != "" && r.Sitemap.Name != "", r.Feed.Error != "" && r.Feed.Name != "", r.Page != nil && r.Page.Error != "":
+	case r.Sitemap.Error != "" && r.Sitemap.Name != "", r.Feed.Error != "" && r.Feed.Name != "",
+		r.Page != nil && r.Page.Error != "":
 		return exitFailed
 	case r.Failed > 0:
 		return exitLeft

@@ -85,7 +85,8 @@ func (o *publishOptions) checkContents() error {
 		cli.Refuse(o.out != "" && o.Addr != "", "-addr serves and -out writes files: one at a time"),
 		cli.Refuse(stored && o.protocol == "eli" && len(o.own) == 0,
 			"-protocol eli lists your own work only: name its sources with -own"),
-		cli.Refuse(!stored && len(o.own) > 0, "-own names sources of a -store; the files below -dir and the acts of -csv are your own already"),
+		cli.Refuse(!stored && len(o.own) > 0,
+			"-own names sources of a -store; the files below -dir and the acts of -csv are your own already"),
 	)
 }
 

@@ -54,7 +54,8 @@ func (s *scanner) report(r *harvest.Report) {
 	}
 	var failed []string
 	if r.Skipped > 0 && s.what == "acts" {
-		failed = append(failed, fmt.Sprintf("%d lines can't be read, so nothing is deleted: see websync check -spec csv", r.Skipped))
+		const format = "%d lines can't be read, so nothing is deleted: see websync check -spec csv"
+		failed = append(failed, fmt.Sprintf(format, r.Skipped))
 	}
 	if r.Guard != nil {
 		failed = append(failed, cli.OneLine(r.Guard.Error()))

@@ -39,7 +39,8 @@ func ParseTarget(protocol, raw string) (Target, error) {
 	if protocol == "dir" {
 		return parseDir(raw)
 	}
-	if lower := strings.ToLower(raw); protocol == "csv" && !strings.HasPrefix(lower, "http:") && !strings.HasPrefix(lower, "https:") {
+	lower := strings.ToLower(raw)
+	if protocol == "csv" && !strings.HasPrefix(lower, "http:") && !strings.HasPrefix(lower, "https:") {
 		t, err := parseDir(raw)
 		t.Protocol, t.URL, t.File, t.Dir = protocol, strings.TrimSuffix(t.URL, "/"), t.Dir, ""
 		return t, err
