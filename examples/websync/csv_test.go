@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync/examples/internal/cli"
 )
 
 const actList = "ELI,date,title\nhttps://law.example/eli/act/1,2026-01-02,Act on Salt\nhttps://law.example/eli/act/2,2026-01-03\n"
@@ -96,4 +98,25 @@ func TestCheckList(t *testing.T) {
 	got = check(t, "<html>", "-spec=csv", "-")
 	assert.Equal(t, exitFailed, got.code)
 	assert.Contains(t, got.stderr, "not a list of ELIs")
+}
+
+// TestRelayOfActs: the flags and fields about legislation, and lists of acts, of a relay.
+func TestRelayOfActs(t *testing.T) {
+	s, err := parseRelay([]string{"-protocol=csv", "https://law.example/acts.csv"})
+	require.NoError(t, err)
+	assert.Equal(t, "csv", s.sources[0].target.Protocol)
+
+	want := cli.Acts{Languages: []string{"pt", "fra"}, AllLanguages: true, Formats: []string{"pdf"}, Linked: true, ResyncEvery: "8760h"}
+	s, err = parseRelay([]string{"-protocol=eli", "-languages=pt,fra", "-all-languages", "-formats=pdf", "-linked", "-resync-every=8760h", "https://law.example/"})
+	require.NoError(t, err)
+	assert.Equal(t, want, s.sources[0].target.Acts)
+
+	file := filepath.Join(t.TempDir(), "relay.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"sources": [{"url": "https://law.example/", "protocol": "eli",
+"acts": {"languages": ["pt", "fra"], "all_languages": true, "formats": ["pdf"], "linked": true, "resync_every": "8760h"}}]}`), 0o644))
+	s, err = parseRelay([]string{"-config=" + file})
+	require.NoError(t, err)
+	assert.Equal(t, want, s.sources[0].target.Acts)
+	assert.Contains(t, refused(t, "-config="+file, "-languages=fr"), "-languages is for URLs on the command line")
+	assert.Contains(t, refused(t, "-languages=French", "https://law.example/"), `-languages "French": not language tags`)
 }
