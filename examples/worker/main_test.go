@@ -140,7 +140,7 @@ func TestUsage(t *testing.T) {
 		`-store "oracle:x": not one of`:                                         "-store oracle:x",
 		`-protocol "gopher": not one of`:                                        "-store postgres:x -protocol gopher",
 		`-protocol "dir": not one of`:                                           "-store postgres:x -protocol dir .",
-		`"example.org" is not a URL that begins with http`:                      "-store postgres:x example.org",
+		`"ftp://example.org/" is not a URL that begins with http`:               "-store postgres:x ftp://example.org/",
 		"https://example.org/: a URL with a password can't be put into the que": "-store postgres:x https://me:secret@example.org/",
 		"-slice 1ms: must be at least 1s":                                       "-store postgres:x -slice 1ms",
 		`-status "x": not HOST:PORT`:                                            "-store postgres:x -status x",
