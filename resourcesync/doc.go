@@ -16,8 +16,8 @@
 // the attribute is in the field Faulty. [Reader.NextView] reads without allocating.
 //
 // A Change List of version 1.1 states the time of a change in Metadata.Datetime; in one
-// of version 1.0 it is Entry.LastMod. In both the order of the entries is that of the
-// changes.
+// of version 1.0 it is Entry.LastMod. In both the order of the entries must be that of
+// the changes; some publishers have the newest first.
 //
 // # Writing
 //
@@ -34,9 +34,11 @@
 // # Harvesting
 //
 // A [Source] harvests what one Capability List offers: a baseline of the Resource List,
-// or of a Resource Dump, and then what the Change Lists, or Change Dumps, say. It also
-// gets the bodies: it tries the mirrors of a resource first, and applies patches to what
-// the Store holds. [Discover] finds the sets of resources that a site offers.
+// or of a Resource Dump, and then what the Change Lists, or Change Dumps, say. The
+// packages of dumps are ZIP files, or tar archives, which may be compressed with gzip or
+// xz. It also gets the bodies: it tries the mirrors of a resource first, and applies
+// patches to what the Store holds. [Discover] finds the sets of resources that a site
+// offers.
 //
 // All other links of a resource are kept in its description. Fields of a Source act upon
 // them: Types chooses among alternates and by content negotiation, DescribedBy and Select

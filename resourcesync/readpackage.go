@@ -1,8 +1,11 @@
 package resourcesync
 
 import (
+	"bufio"
 	"cmp"
+	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -98,6 +101,7 @@ func (p *dumpPackage) begin(ctx context.Context, known docfetch.Validators) erro
 // why it is not what the dump states of it and of its package: it may be an old one.
 func (p *dumpPackage) beside(ctx context.Context, known docfetch.Validators) (doubt, err error) {
 	m := p.manifest
+	m.AsSent = p.contents.Verifiable()
 	if err := p.walk.get(ctx, m, known); err != nil || m.NotModified {
 		return nil, err
 	}
@@ -105,7 +109,7 @@ func (p *dumpPackage) beside(ctx context.Context, known docfetch.Validators) (do
 		return nil, err
 	}
 	if p.contents.Verifiable() {
-		if _, doubt = io.Copy(io.Discard, p.contents.Verify(m.Body)); doubt != nil {
+		if doubt = verify(p.contents, m.Body); doubt != nil {
 			return doubt, nil
 		}
 		if err := p.walk.Rewind(m); err != nil {
@@ -209,7 +213,7 @@ func (p *dumpPackage) opener(ctx context.Context, path string) func() (io.ReadCl
 func (p *dumpPackage) load(ctx context.Context, known docfetch.Validators) error {
 	p.once.Do(func() {
 		d := &p.document
-		d.URL = p.Loc
+		d.URL, d.AsSent = p.Loc, true
 		if p.err = p.walk.Get(ctx, d, known, cmp.Or(p.walk.source.MaxPackage, defaultPackage)); p.err != nil || d.NotModified {
 			return
 		}
@@ -220,13 +224,34 @@ func (p *dumpPackage) load(ctx context.Context, known docfetch.Validators) error
 	return p.err
 }
 
+// verify compares bytes that came as they were sent with what is stated of them. If they
+// are gzip, it may be stated of what they unpack to.
+func verify(stated websync.Link, sent io.ReadSeeker) error {
+	_, err := io.Copy(io.Discard, stated.Verify(sent))
+	if !errors.Is(err, websync.ErrMismatch) {
+		return err
+	}
+	size, seek := sent.Seek(0, io.SeekEnd)
+	if _, failed := sent.Seek(0, io.SeekStart); seek != nil || failed != nil {
+		return errors.Join(seek, failed)
+	}
+	z, notGzip := gzip.NewReader(bufio.NewReader(sent))
+	if notGzip != nil {
+		return err
+	}
+	if _, other := io.Copy(io.Discard, stated.Verify(&expanding{r: z, size: size})); other != nil {
+		return err
+	}
+	return nil
+}
+
 // open verifies what was got, and reads the directory of the package.
 func (p *dumpPackage) open() error {
 	if err := p.walk.place(&p.document); err != nil {
 		return err
 	}
 	body := p.document.Body
-	if _, err := io.Copy(io.Discard, p.Metadata.bytes(p.Loc).Verify(body)); err != nil {
+	if err := verify(p.Metadata.bytes(p.Loc), body); err != nil {
 		return err
 	}
 	size, err := body.Seek(0, io.SeekEnd)
@@ -301,5 +326,6 @@ func (p *dumpPackage) check(report func(websync.Finding)) (hidden int) {
 // Close removes what was got.
 func (p *dumpPackage) Close() {
 	p.manifest.Close()
+	p.bundle.Close()
 	p.document.Close()
 }

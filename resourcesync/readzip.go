@@ -26,16 +26,72 @@ const (
 	maxHeaders = 64 << 20  // bytes of the ZIP directory
 )
 
-// A bundle is a package of a dump: a ZIP file with a manifest (§11.1, §11.2). Nothing is
-// unpacked to files of its own, so no name in it leads anywhere.
+// A bundle is a package of a dump: a ZIP file, or a tar archive, with a manifest (§11.1,
+// §11.2). Nothing is unpacked to files of its own, so no name in it leads anywhere.
 type bundle struct {
 	// by path, without the leading slash; nil for a path that occurs twice
-	files map[string]*zip.File
+	files     map[string]member
+	temporary []*spool.File // that have the bytes
+}
+
+// A member is a file of a package. Its fault is why it can't be unpacked.
+type member interface {
+	Open() (io.ReadCloser, error)
+	fault() error
+}
+
+// A zipMember is a file of a ZIP package.
+type zipMember struct{ *zip.File }
+
+func (m zipMember) fault() error {
+	const encrypted = 1 // a flag
+	switch {
+	case m.Flags&encrypted != 0:
+		return errors.New("it is encrypted")
+	case m.Method != zip.Store && m.Method != zip.Deflate:
+		return fmt.Errorf("the method %d; it must be stored or deflated: %w", m.Method, zip.ErrAlgorithm)
+	}
+	return nil
+}
+
+// add adds a file, unless a manifest can't name it.
+func (b *bundle) add(path string, m member) {
+	name, err := cleanPath(path)
+	if err != nil {
+		return
+	}
+	if _, twice := b.files[name]; twice {
+		m = nil
+	}
+	b.files[name] = m
+}
+
+// Close removes what was unpacked.
+func (b *bundle) Close() (err error) {
+	if b != nil {
+		for _, file := range b.temporary {
+			err = errors.Join(err, file.Close())
+		}
+	}
+	return err
 }
 
 // openBundle reads the directory of a package. The error says what a package of another
 // format seems to be.
-func openBundle(src io.ReaderAt, size int64) (*bundle, error) {
+func openBundle(src io.ReaderAt, size int64) (*bundle, error) { return openLayer(src, size, 2) }
+
+// openLayer is openBundle for a package that was compressed up to so many times.
+func openLayer(src io.ReaderAt, size int64, layers int) (*bundle, error) {
+	if b, ok, err := openCompressed(src, size, layers); ok || err != nil {
+		return b, err
+	}
+	if isTar(src, size) {
+		return openTar(src, size)
+	}
+	return openZip(src, size)
+}
+
+func openZip(src io.ReaderAt, size int64) (*bundle, error) {
 	bounded := &boundedReaderAt{src: src, left: maxHeaders}
 	z, err := zip.NewReader(bounded, size)
 	switch {
@@ -49,7 +105,7 @@ func openBundle(src io.ReaderAt, size int64) (*bundle, error) {
 		return nil, fmt.Errorf("%d files; at most %d are read: %w", len(z.File), maxFiles, websync.ErrLimit)
 	}
 	bounded.open = true
-	b := &bundle{files: make(map[string]*zip.File, len(z.File))}
+	b := &bundle{files: make(map[string]member, len(z.File))}
 	var total uint64
 	for _, f := range z.File {
 		if strings.HasSuffix(f.Name, "/") {
@@ -59,16 +115,9 @@ func openBundle(src io.ReaderAt, size int64) (*bundle, error) {
 		if f.UncompressedSize64 > maxFile || total > maxBundle {
 			return nil, fmt.Errorf("it unpacks to more than %d bytes: %w", uint64(maxBundle), websync.ErrLimit)
 		}
-		name, err := cleanPath(f.Name)
-		if err != nil {
-			continue // a manifest can't name it
-		}
-		if _, twice := b.files[name]; twice {
-			f = nil
-		}
-		b.files[name] = f
+		b.add(f.Name, zipMember{f})
 	}
-	if total > freeRatio && total/spool.MaxExpansion > uint64(size) {
+	if isBomb(int64(total), size) {
 		return nil, fmt.Errorf("%d bytes that unpack to %d, more than %d times as many: %w",
 			size, total, spool.MaxExpansion, websync.ErrLimit)
 	}
@@ -106,15 +155,15 @@ func formatOf(src io.ReaderAt) string {
 		{"BZh", "compressed with bzip2", 0},
 		{"\x28\xb5\x2f\xfd", "compressed with zstd", 0},
 		{"7z\xbc\xaf\x27\x1c", "a 7z archive", 0},
-		{"ustar", "a tar archive", 257},
+		{"ustar", "a tar archive that is damaged", 257},
 		{"WARC/", "a WARC file", 0},
 		{"<", "a page or an XML document", 0},
 	} {
 		if len(head) >= f.at && bytes.HasPrefix(head[f.at:], []byte(f.magic)) {
-			return f.name + ", where a ZIP package must be"
+			return f.name + ", where a package in ZIP or tar must be"
 		}
 	}
-	return "not a ZIP package"
+	return "neither a ZIP package nor a tar archive"
 }
 
 // cleanPath returns a path of a manifest, or the name of a file in a package, without
@@ -184,8 +233,7 @@ func (f *bundleFile) Seek(offset int64, whence int) (int64, error) {
 }
 
 // file returns the file at a path of the manifest, if it can be unpacked.
-func (b *bundle) file(path string) (*zip.File, error) {
-	const encrypted = 1 // a flag
+func (b *bundle) file(path string) (member, error) {
 	name, err := cleanPath(path)
 	if err != nil {
 		return nil, err
@@ -196,10 +244,9 @@ func (b *bundle) file(path string) (*zip.File, error) {
 		return nil, fmt.Errorf("the package has no file %.200q", path)
 	case f == nil:
 		return nil, fmt.Errorf("the package has %.200q more than once", path)
-	case f.Flags&encrypted != 0:
-		return nil, fmt.Errorf("%.200q is encrypted", path)
-	case f.Method != zip.Store && f.Method != zip.Deflate:
-		return nil, fmt.Errorf("%.200q: the method %d; it must be stored or deflated: %w", path, f.Method, zip.ErrAlgorithm)
+	}
+	if err := f.fault(); err != nil {
+		return nil, fmt.Errorf("%.200q: %w", path, err)
 	}
 	return f, nil
 }

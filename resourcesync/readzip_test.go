@@ -80,7 +80,7 @@ func TestBundleRefused(t *testing.T) {
 		"xz":            {[]byte("\xfd7zXZ\x00........................"), websync.ErrNotDocument, "compressed with xz"},
 		"a login page":  {[]byte("<!doctype html><title>Log in</title>"), websync.ErrNotDocument, "a page"},
 		"cut short":     {good[:len(good)/2], websync.ErrNotDocument, "damaged or cut short"},
-		"nothing":       {nil, websync.ErrNotDocument, "not a ZIP package"},
+		"nothing":       {nil, websync.ErrNotDocument, "neither a ZIP package nor a tar"},
 		"a bomb":        {pack(t, file{"zeros", strings.Repeat("\x00", freeRatio+1)}), websync.ErrLimit, "more than 200 times as many"},
 	} {
 		t.Run(name, func(t *testing.T) {

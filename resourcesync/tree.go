@@ -57,10 +57,10 @@ type TreeSummary struct {
 // above states, that its links up and index lead back, and that its times are those that
 // the document above states and lie within the times of its index.
 //
-// Of a package it asks that it is a ZIP file of the stated length and hash, with a
-// manifest that is the same as the one that the dump links to, that the files of the
+// Of a package it asks that it is a ZIP file, or a tar archive, which may be compressed
+// with gzip or xz, of the stated length and hash, with a manifest that is the same as the one that the dump links to, that the files of the
 // manifest are there with their stated lengths and hashes, and that there are no others.
-// A package whose stated type is another than ZIP is not opened.
+// A package whose stated type is none of these is not opened.
 //
 // Of the documents of one Capability List it compares, as warnings, what it can without
 // keeping their entries: a Resource List and a Resource Dump of the same at and completed
@@ -233,7 +233,7 @@ func (t *tree) below(all []*node, n *node, c *checker, e *Entry) []*node {
 
 // belowPackage adds the manifest beside a package, and the package.
 func (t *tree) belowPackage(all []*node, b *node, e *Entry) []*node {
-	opens := t.o.OpenPackage != nil && isZip(e.Metadata.Type)
+	opens := t.o.OpenPackage != nil && isPackage(e.Metadata.Type)
 	p := *b
 	p.pack, p.url = e.Loc, e.Loc+"#"+manifestName
 	if i := slices.IndexFunc(e.Links, func(l Link) bool { return l.Rel == "contents" && l.Href != "" }); i >= 0 {

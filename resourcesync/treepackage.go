@@ -13,11 +13,12 @@ import (
 
 const defaultPackage int64 = 64 << 30 // bytes of a package
 
-// isZip reports whether a package that is stated to be of this media type may be a ZIP
-// file. Communities may define formats of their own (Z39.99 §11.1).
-func isZip(mediaType string) bool {
+// isPackage reports whether a package that is stated to be of this media type may be one
+// that can be read. Communities may define formats of their own (Z39.99 §11.1).
+func isPackage(mediaType string) bool {
 	switch syntax.Essence(mediaType) {
-	case "", "application/zip", "application/x-zip-compressed", "application/octet-stream":
+	case "", "application/zip", "application/x-zip-compressed", "application/octet-stream", "application/x-tar", "application/tar",
+		"application/x-gtar", "application/gzip", "application/x-gzip", "application/x-compressed-tar", "application/x-xz":
 		return true
 	}
 	return false
@@ -44,6 +45,7 @@ func (t *tree) readPackage(n *node) bool {
 		t.report(ruleTreePackage, n.pack, "", "", err.Error())
 		return false
 	}
+	defer b.Close()
 	t.sum.Packages++
 	manifest, err := b.Open("/" + manifestName)
 	if err != nil {

@@ -22,6 +22,7 @@ const DefaultDocuments = 50_000
 // A Document is one document of a set, as its server sent it.
 type Document struct {
 	URL         string              // as requested
+	AsSent      bool                // it is got in the content coding in which it is sent
 	Final       string              // after redirects; empty until there is an answer
 	Validators                      // of the answer
 	Date        time.Time           // by the server's clock; zero if not stated
@@ -114,8 +115,13 @@ func (p *Pass) Rewind(d *Document) error {
 // conditional if known is not zero. If maxBytes is zero, it is 1 GiB; if negative, there
 // is no limit. The error is an [*Error], or that of ctx. The caller closes d.
 func (p *Pass) Get(ctx context.Context, d *Document, known Validators, maxBytes int64) error {
+	var header map[string][]string
+	if d.AsSent {
+		header = map[string][]string{"Accept-Encoding": {"identity"}}
+	}
 	resp, err := p.Fetcher.Fetch(ctx, &harvest.Request{
 		URL:       d.URL,
+		Header:    header,
 		Accept:    p.Accept,
 		Validator: harvest.Validator{URL: d.URL, ETag: known.ETag, LastModified: known.LastModified},
 		MaxBytes:  cmp.Or(maxBytes, document.DefaultBytes),
