@@ -102,6 +102,21 @@ func TestArchives(t *testing.T) {
 	assert.Len(t, b.files, 2)
 }
 
+// TestSparse: the bytes of a sparse file are not one range of the archive.
+func TestSparse(t *testing.T) {
+	var b bytes.Buffer
+	z := tar.NewWriter(&b)
+	text := "1\n0\n4\n" + strings.Repeat("\x00", 512-6) + "text"
+	require.NoError(t, z.WriteHeader(&tar.Header{Name: "a", Size: int64(len(text)), PAXRecords: map[string]string{
+		"XNU.sparse.major": "1", "XNU.sparse.minor": "0", "XNU.sparse.name": "a", "XNU.sparse.realsize": "10"}}))
+	_, err := io.WriteString(z, text)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	opened, err := openPacked(bytes.ReplaceAll(b.Bytes(), []byte("XNU"), []byte("GNU")))
+	require.NoError(t, err)
+	assert.Empty(t, opened.files)
+}
+
 func TestArchivesRefused(t *testing.T) {
 	plain := tarOf(t, tar.FormatPAX, []file{{"manifest.xml", strings.Repeat("<url/>", 1000)}, {"a", "text"}})
 	zeros := make([]byte, freeRatio+1)

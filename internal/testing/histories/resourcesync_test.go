@@ -154,7 +154,7 @@ func (r *repository) document(path string) (text string, ok bool) {
 	case "resourcedump":
 		return list(fmt.Sprintf(`capability="resourcedump" at=%q`, r.dumped.Format(time.RFC3339Nano)),
 			fmt.Sprintf(`<url><loc>%sdump.tar.xz</loc><rs:md type="application/x-xz" %s/><rs:ln rel="contents" href="%[1]smanifest" %[3]s/></url>`,
-				base, stored(zipped(r.dump)), stored(zipped(r.manifest)))), true
+				base, stored(r.dump), stored(zipped(r.manifest)))), true
 	case "manifest":
 		return r.manifest, true
 	case "dump.tar.xz":
