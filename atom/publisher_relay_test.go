@@ -177,7 +177,7 @@ func TestPublisherInline(t *testing.T) {
 		value   string
 		lang    string
 	}{
-		"text":         {`<content xml:lang="de"> 1 &lt; 2&#13; </content>`, atom.PlainText, " 1 < 2\r ", "de"},
+		"text":         {`<content xml:lang="de" xmlns:x="urn:x" x:a="1"> 1 &lt; 2&#13; </content>`, atom.PlainText, " 1 < 2\r ", "de"},
 		"no text":      {`<content/>`, "", "", ""},
 		"HTML":         {`<content type="html" xml:lang="sv" xml:base="a/">&lt;a href="b?c">x&lt;/a> &lt;a href="#d">y&lt;/a></content>`, atom.HTML, `<a href="` + relayOrigin + `a/b?c">x</a> <a href="#d">y</a>`, "sv"},
 		"HTML, script": {`<content type="html">&lt;script>x()&lt;/script></content>`, atom.HTML, `<script>x()</script>`, ""},
@@ -214,7 +214,9 @@ func TestPublisherInline(t *testing.T) {
 				assert.Equal(t, test.value, e.Content.Value)
 				assert.Equal(t, test.lang, e.Content.Lang)
 				assert.Equal(t, "en", e.Lang, "of the feed that it came from")
+				require.Len(t, e.Links, 2, "alternate and via: none states the length of the content")
 				assert.Equal(t, relayOrigin+"1", e.Links[0].Href)
+				assert.Equal(t, name == "text", slices.Contains(e.Content.Attrs, websync.Attr{Space: "urn:x", Local: "a", Value: "1"}))
 				data, err := e.Content.Bytes()
 				require.NoError(t, err)
 				assert.Equal(t, elsewhere[atURL.Content.Href].Body, string(data))
