@@ -105,29 +105,28 @@ func newGraph(triples []rdf.Triple, first int, document, uri string, report func
 // compareDates reports the dates that RDFa, in the first triples, states otherwise than
 // the others. Those of RDFa count, because they come first.
 func (g *Graph) compareDates(first int) {
-	for _, t := range g.triples[first:] {
+	type of struct {
+		subject  rdf.Term
+		property string
+	}
+	stated := make(map[of][]websync.Datetime) // by RDFa
+	for i, t := range g.triples {
 		name := termName(t.Predicate)
-		other, _, err := parseDate(t.Object.Value)
-		if !slices.Contains(dates, name) || err != nil {
+		if !slices.Contains(dates, name) {
 			continue
 		}
-		var stated string
-		for _, i := range g.bySubject[t.Subject] {
-			x := g.triples[i]
-			if int(i) >= first || x.Predicate != t.Predicate {
-				continue
-			}
-			own, _, err := parseDate(x.Object.Value)
-			if err == nil && (own == other || own.Overlaps(other)) {
-				stated = ""
-				break
-			}
-			if err == nil {
-				stated = cmp.Or(stated, x.Object.Value)
-			}
+		d, _, err := parseDate(t.Object.Value)
+		if err != nil {
+			continue
 		}
-		if stated != "" {
-			g.add(ruleDates, name, t.Object.Value, fmt.Sprintf("RDFa states %q, which counts", stated))
+		key := of{t.Subject, name}
+		own := stated[key]
+		switch {
+		case i < first && len(own) < maxOfFormat:
+			stated[key] = append(own, d)
+		case i < first, len(own) == 0:
+		case !slices.ContainsFunc(own, func(x websync.Datetime) bool { return x == d || x.Overlaps(d) }):
+			g.add(ruleDates, name, t.Object.Value, fmt.Sprintf("RDFa states %v, which counts", own[0]))
 		}
 	}
 }

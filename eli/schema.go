@@ -80,9 +80,14 @@ func (e *Entity) schemaOf(property, inverse string) (values []rdf.Term) {
 			values = append(values, e.graph.schemaValue(property, t.Object))
 		}
 	}
+	known := make(map[rdf.Term]bool)
+	for _, v := range values {
+		known[v] = true
+	}
 	for _, i := range e.graph.byObject[e.node] {
 		t := e.graph.triples[i]
-		if inverse != "" && schemaNames[schemaName(t.Predicate.Value)] == inverse && !slices.Contains(values, t.Subject) {
+		if inverse != "" && schemaNames[schemaName(t.Predicate.Value)] == inverse && !known[t.Subject] {
+			known[t.Subject] = true
 			values = append(values, t.Subject)
 		}
 	}
