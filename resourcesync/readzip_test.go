@@ -1,6 +1,7 @@
 package resourcesync
 
 import (
+	"archive/tar"
 	"archive/zip"
 	"bytes"
 	"io"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"github.com/ulikunitz/xz"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/testing/racing"
@@ -69,14 +71,14 @@ func TestBundlePaths(t *testing.T) {
 func TestBundleRefused(t *testing.T) {
 	racing.Skip(t)
 	good := pack(t, file{"manifest.xml", strings.Repeat("<url/>", 1000)}, file{"a", "text"})
-	tar := make([]byte, 1024)
-	copy(tar[257:], "ustar")
+	ustar := make([]byte, 1024)
+	copy(ustar[257:], "ustar")
 	for name, test := range map[string]struct {
 		data []byte
 		is   error
 		want string
 	}{
-		"a tar archive": {tar, websync.ErrNotDocument, "a tar archive"},
+		"a tar archive": {ustar, websync.ErrNotDocument, "a tar archive"},
 		"xz":            {[]byte("\xfd7zXZ\x00........................"), websync.ErrNotDocument, "compressed with xz"},
 		"a login page":  {[]byte("<!doctype html><title>Log in</title>"), websync.ErrNotDocument, "a page"},
 		"cut short":     {good[:len(good)/2], websync.ErrNotDocument, "damaged or cut short"},
@@ -112,11 +114,16 @@ func TestBundleDamaged(t *testing.T) {
 
 func FuzzBundle(f *testing.F) {
 	f.Add(pack(f, file{"manifest.xml", "<urlset/>"}, file{"a", "text"}), "/a")
+	archive := tarOf(f, tar.FormatPAX, []file{{"manifest.xml", "<urlset/>"}, {"a", "text"}})
+	for _, data := range [][]byte{archive, gzipOf(f, archive), xzOf(f, xz.WriterConfig{BlockSize: 1000}, archive)} {
+		f.Add(data, "/a")
+	}
 	f.Fuzz(func(t *testing.T, data []byte, path string) {
 		b, err := openPacked(data)
 		if err != nil {
 			return
 		}
+		defer b.Close()
 		if r, err := b.Open(path); err == nil {
 			_, _ = io.Copy(io.Discard, io.LimitReader(r, 1<<20))
 			r.Close()
