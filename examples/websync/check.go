@@ -85,6 +85,10 @@ func (p *checkCommand) command(ctx context.Context) (code int, err error) {
 			in.close()
 		}
 	}()
+	if err := cli.Authorize(p.netrc, p.client, p.crawler); err != nil {
+		p.printError(err)
+		return exitFailed, err
+	}
 	for _, name := range p.names {
 		p.inputs = append(p.inputs, p.open(ctx, name))
 	}

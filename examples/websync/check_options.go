@@ -19,6 +19,7 @@ var checkHelp string
 type checkOptions struct {
 	spec    string
 	url     string
+	netrc   string
 	verify  bool
 	lenient bool
 	json    bool
@@ -44,6 +45,7 @@ func (o *checkOptions) line() *cli.Line {
 	l := cli.NewLine("check", checkHelp)
 	l.StringVar(&o.spec, "spec", "auto", "")
 	l.StringVar(&o.url, "url", "", "")
+	l.StringVar(&o.netrc, "netrc", "", "")
 	l.BoolVar(&o.verify, "verify", false, "")
 	l.BoolVar(&o.lenient, "lenient", false, "")
 	l.BoolVar(&o.json, "json", false, "")

@@ -401,8 +401,11 @@ func TestURLs(t *testing.T) {
 			}
 		}
 		pages["/robots.txt"] = ""
-		got := check(t, "", "-json", friend+"/own.xml")
-		assert.Empty(t, got.rules(t), "the host of the pages redirects to the sitemap")
+		var stdout bytes.Buffer
+		p := newCheck(cli.NewConsole("check", &stdout, io.Discard), nil)
+		p.client.AllowPrivate, p.client.Rate = true, -1
+		defer p.client.CloseIdleConnections()
+		assert.Zero(t, p.run(t.Context(), []string{friend + "/own.xml"}), "the host of the pages redirects to the sitemap: %s", &stdout)
 		assert.Equal(t, []string{"sitemap-cross-submit"}, check(t, "", "-json", third+"/a.xml", friend+"/x.xml").rules(t))
 		for _, args := range []string{"-url x a.xml", "-url http://h/ a.xml cross.xml", "-url http://h/ http://h/a.xml", "-url http://h/ -spec eli a.xml"} {
 			assert.Equal(t, exitFailed, check(t, "", strings.Fields(args)...).code, args)

@@ -99,7 +99,9 @@ func (p *harvestCommand) withStore(ctx context.Context, work func(context.Contex
 	}()
 	p.store = store
 	p.progress = newProgress(p.Err, p.live)
-	p.client = p.newClient()
+	if p.client, err = p.newClient(); err != nil {
+		return p.fail(err)
+	}
 	defer p.client.CloseIdleConnections()
 	return work(ctx)
 }
@@ -123,15 +125,18 @@ func (p *harvestCommand) state() websync.State {
 
 // newClient returns the one client that all sources share: it keeps the hosts' gates and
 // robots.txt files in the store.
-func (p *harvestCommand) newClient() *fetch.Client {
-	c := p.Client(p.state(), p.named)
+func (p *harvestCommand) newClient() (*fetch.Client, error) {
+	c, err := p.Client(p.state(), p.named)
+	if err != nil {
+		return nil, err
+	}
 	c.Attempts = p.attempts
 	c.OnAttempt = p.page.Request
 	if p.concurrency > 0 {
 		c.PerHost = p.concurrency
 		c.Concurrency = max(p.concurrency, 32)
 	}
-	return c
+	return c, nil
 }
 
 func (p *harvestCommand) newHarvester() *harvest.Harvester {

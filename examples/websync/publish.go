@@ -226,7 +226,11 @@ func (p *publishCommand) prepareList(ctx context.Context) error {
 	}
 	src := new(cli.Opener).List(t)
 	p.sources, p.own = []string{src.Key()}, []string{src.Key()}
-	h := &harvest.Harvester{Catalog: p.store, Fetcher: new(cli.SourceFlags).Client(p.store, []cli.Target{t})}
+	client, err := (&cli.SourceFlags{Netrc: p.netrc}).Client(p.store, []cli.Target{t})
+	if err != nil {
+		return err
+	}
+	h := &harvest.Harvester{Catalog: p.store, Fetcher: client}
 	p.scanner = &scanner{source: src, what: "acts", harvester: h, every: p.rescan, console: p.Console}
 	if p.scanner.remote = t.File == ""; p.scanner.remote {
 		p.scanner.every = max(p.rescan, time.Minute)

@@ -18,6 +18,7 @@ type publishOptions struct {
 	protocol  string
 	dir       string
 	csv       string
+	netrc     string
 	storeFlag string
 	out       string
 	own       []string
@@ -36,6 +37,7 @@ func (o *publishOptions) line() *cli.Line {
 	l.StringVar(&o.protocol, "protocol", "sitemap", "")
 	l.StringVar(&o.dir, "dir", "", "")
 	l.StringVar(&o.csv, "csv", "", "")
+	l.StringVar(&o.netrc, "netrc", "", "")
 	l.StringVar(&o.storeFlag, "store", "", "")
 	l.StringVar(&o.out, "out", "", "")
 	l.List(&o.own, "own")
@@ -80,6 +82,7 @@ func (o *publishOptions) checkContents() error {
 	return cmp.Or(
 		cli.Refuse(o.dir != "" && o.csv != "", "-dir and -csv: one at a time"),
 		cli.Refuse(o.csv != "" && o.protocol != "eli", "-csv is a list of acts, for -protocol eli"),
+		cli.Refuse(o.netrc != "" && o.csv == "", "-netrc needs -csv: nothing else is fetched"),
 		cli.Refuse(stored && o.storeFlag == "", "nothing to publish: use -dir, -csv or -store"),
 		cli.Refuse(stored && o.storeFlag == "mem", "-store mem is empty: there is nothing to publish"),
 		cli.Refuse(o.out != "" && o.Addr != "", "-addr serves and -out writes files: one at a time"),

@@ -98,7 +98,10 @@ func (p *relayCommand) withStore(ctx context.Context) (err error) {
 // relay harvests into the store and publishes it until the context ends.
 func (p *relayCommand) relay(ctx context.Context, spec cli.Store, store *harvest.Catalog) error {
 	p.store = store
-	client := (&cli.SourceFlags{Rate: p.Rate, AllowPrivate: p.AllowPrivate}).Client(store, nil)
+	client, err := (&cli.SourceFlags{Rate: p.Rate, AllowPrivate: p.AllowPrivate, Netrc: p.Netrc}).Client(store, nil)
+	if err != nil {
+		return err
+	}
 	p.client = client
 	p.recorder = &status.Recorder{State: store, Log: p.log}
 	client.Concurrency = -1 // the scheduler limits it: transfers that drip must not keep others waiting

@@ -14,6 +14,7 @@ type config struct {
 	Rate         float64         `json:"rate"`
 	Concurrency  int             `json:"concurrency"`
 	AllowPrivate bool            `json:"allow_private"`
+	Netrc        string          `json:"netrc"`
 	SameHost     bool            `json:"same_host"`
 	Status       string          `json:"status"`
 	StatusHosts  []string        `json:"status_hosts"`

@@ -38,6 +38,7 @@ func (o *relayOptions) line() *cli.Line {
 	l.StringVar(&o.each.Every, "every", o.each.Every, "")
 	l.Float64Var(&o.Rate, "rate", o.Rate, "")
 	l.BoolVar(&o.AllowPrivate, "allow-private", o.AllowPrivate, "")
+	l.StringVar(&o.Netrc, "netrc", o.Netrc, "")
 	l.StringVar(&o.Status, "status", o.Status, "")
 	l.StringVar(&o.Report, "report", o.Report, "")
 	return l

@@ -68,7 +68,10 @@ func (p *program) run(ctx context.Context, args []string) int {
 
 // work works on jobs until the context ends.
 func (p *program) work(ctx context.Context) error {
-	client := p.Client(p.store, p.targets)
+	client, err := p.Client(p.store, p.targets)
+	if err != nil {
+		return err
+	}
 	p.recorder = &status.Recorder{State: p.store, Log: p.log}
 	telemetry, metrics, err := newTelemetry()
 	if err != nil {

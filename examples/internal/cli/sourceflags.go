@@ -16,6 +16,7 @@ type SourceFlags struct {
 	Complete     bool   // a sitemap lists everything: what it no longer lists is deleted
 	Rate         float64
 	AllowPrivate bool
+	Netrc        string // file with credentials; empty: none
 	Acts         Acts
 }
 
@@ -25,6 +26,7 @@ func (f *SourceFlags) Declare(l *Line) {
 	l.BoolVar(&f.Complete, "complete", false, "")
 	l.Float64Var(&f.Rate, "rate", 0, "")
 	l.BoolVar(&f.AllowPrivate, "allow-private", false, "")
+	l.StringVar(&f.Netrc, "netrc", "", "")
 	f.Acts.Declare(l)
 }
 
@@ -56,14 +58,17 @@ func (f *SourceFlags) Targets(names []string) (targets []Target, err error) {
 }
 
 // Client returns a client that keeps the gates and robots.txt files of hosts in state,
-// and sends the credentials of targets to their origins.
-func (f *SourceFlags) Client(state websync.State, targets []Target) *fetch.Client {
+// and sends the credentials of Netrc and of targets to their origins.
+func (f *SourceFlags) Client(state websync.State, targets []Target) (*fetch.Client, error) {
 	c := fetch.New(state)
+	if err := Authorize(f.Netrc, c); err != nil {
+		return nil, err
+	}
 	c.Rate, c.AllowPrivate = f.Rate, f.AllowPrivate
 	for _, t := range targets {
 		if t.Sign != nil {
 			c.Authorize(t.Origin, t.Sign) // no error: ParseTarget made the origin
 		}
 	}
-	return c
+	return c, nil
 }
