@@ -10,8 +10,9 @@ import (
 // without minutes or with a comma before the fraction, a zone without a colon or by name,
 // one digit for a month, day or hour, slashes for hyphens, a date with a zone, dates that
 // end in the year, such as 16-01-2024 and 5.1.2024, unless day and month may be meant the
-// other way round, and the dates of HTTP and mail (RFC 9110 §5.6.7, RFC 5322 §3.3, §4.3), with comments, years of
-// two digits, military zones and any weekday. A date that does not exist is an error.
+// other way round, and the dates of HTTP and mail (RFC 9110 §5.6.7, RFC 5322 §3.3, §4.3),
+// with comments, years of two digits, military zones and any weekday. A date that does not
+// exist is an error.
 //
 // Departure names the departures that were accepted, for the message of a [Finding]. It
 // is empty exactly if ParseDatetime reads s.

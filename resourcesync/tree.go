@@ -58,8 +58,9 @@ type TreeSummary struct {
 // the document above states and lie within the times of its index.
 //
 // Of a package it asks that it is a ZIP file, or a tar archive, which may be compressed
-// with gzip or xz, of the stated length and hash, with a manifest that is the same as the one that the dump links to, that the files of the
-// manifest are there with their stated lengths and hashes, and that there are no others.
+// with gzip or xz, of the stated length and hash, with a manifest that is the same as the
+// one that the dump links to, that the files of the manifest are there with their stated
+// lengths and hashes, and that there are no others.
 // A package whose stated type is none of these is not opened.
 //
 // Of the documents of one Capability List it compares, as warnings, what it can without

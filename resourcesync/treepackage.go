@@ -17,8 +17,9 @@ const defaultPackage int64 = 64 << 30 // bytes of a package
 // that can be read. Communities may define formats of their own (Z39.99 §11.1).
 func isPackage(mediaType string) bool {
 	switch syntax.Essence(mediaType) {
-	case "", "application/zip", "application/x-zip-compressed", "application/octet-stream", "application/x-tar", "application/tar",
-		"application/x-gtar", "application/gzip", "application/x-gzip", "application/x-compressed-tar", "application/x-xz":
+	case "", "application/zip", "application/x-zip-compressed", "application/octet-stream", "application/x-tar",
+		"application/tar", "application/x-gtar", "application/gzip", "application/x-gzip",
+		"application/x-compressed-tar", "application/x-xz":
 		return true
 	}
 	return false

@@ -90,7 +90,8 @@ var (
 	ruleLocation = rules.Error("location", sectionLocation, "an entry that is not below the directory of the sitemap")
 	ruleCross    = rules.Error("cross-submit", sectionCross,
 		"an entry on another host whose robots.txt does not name the sitemap")
-	ruleSite     = rules.Error("index-site", sectionIndex, "an index that lists a sitemap of another site, whose robots.txt does not name the index")
+	ruleSite = rules.Error("index-site", sectionIndex,
+		"an index that lists a sitemap of another site, whose robots.txt does not name the index")
 	ruleNested   = rules.Error("index-nested", sectionIndex, "an index inside an index")
 	ruleRepeated = rules.Error("repeated", sectionIndex, "a document that is listed twice, or that lists itself")
 	ruleIndexMod = rules.Warning("index-lastmod", sectionIndex,

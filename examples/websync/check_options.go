@@ -91,7 +91,8 @@ func (o *checkOptions) checkNames() error {
 	}
 	return cmp.Or(
 		cli.Refuse(len(o.names) == 0, "no file to check"),
-		cli.Refuse(o.url != "" && !isURL(o.url), "-url %s: not a URL that begins with http:// or https://", websync.RedactURL(o.url)),
+		cli.Refuse(o.url != "" && !isURL(o.url), "-url %s: not a URL that begins with http:// or https://",
+			websync.RedactURL(o.url)),
 		cli.Refuse(o.url != "" && files != 1, "-url states where one FILE or standard input is published"),
 		cli.Refuse(o.url != "" && (o.spec == "eli" || o.spec == "csv"), "-url has no meaning with -spec %s", o.spec),
 		cli.Refuse(o.verify && o.spec != "rinfo", "-verify needs -spec rinfo"),
