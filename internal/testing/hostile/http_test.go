@@ -102,7 +102,7 @@ var answers = []answer{
 	{name: "gzip twice", list: anything, body: anything, send: coded("gzip", func(good string) flow { return text(zipped(text(zipped(text(good))))) })},
 	{name: "gzip twice, as stated", list: anything, body: anything, send: coded("gzip, gzip", func(good string) flow { return text(zipped(text(zipped(text(good))))) })},
 	{name: "a hundred codings", list: refused, body: refused, send: coded(strings.TrimSuffix(strings.Repeat("gzip, ", 100), ", "), text)},
-	{name: "gzip that is plain", list: anything, body: refused, send: coded("gzip", text)},
+	{name: "gzip that is plain", list: harmless, body: harmless, send: coded("gzip", text)},
 	{name: "gzip cut", list: refused, body: refused, send: coded("gzip", func(good string) flow {
 		z := zipped(text(good))
 		return text(z[:len(z)-9])
