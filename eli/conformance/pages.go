@@ -100,8 +100,10 @@ func (k *check) checkGiven() error {
 func (k *check) readGiven(s *source, p *page) error {
 	src, err := s.Open()
 	if err == nil {
-		p.body, err = io.ReadAll(io.LimitReader(src, maxPage))
-		err = errors.Join(err, src.Close())
+		p.body, err = io.ReadAll(io.LimitReader(src, maxPage+1))
+		if err = errors.Join(err, src.Close()); err == nil && len(p.body) > maxPage {
+			err = fmt.Errorf("more than %d bytes: %w", maxPage, websync.ErrLimit)
+		}
 	}
 	if err != nil {
 		return err
