@@ -43,6 +43,8 @@ func TestLinked(t *testing.T) {
 	got := c.bodies()
 	assert.Contains(t, got["a"], "La loi One")
 	assert.Contains(t, got["a"], "One in en/pdf")
+	assert.Contains(t, c.asked, "a/fr")
+	assert.NotContains(t, c.asked, "a/en", "the page of the act describes it")
 	entries := len(c.entries())
 	require.True(t, c.run(linkingSite(40, "One").add("eli/a/fr", "text/html", expressionPage("Un"))).InStep(), "%v", c.tasks())
 	assert.Len(t, c.entries(), entries, "nothing has changed")
@@ -85,6 +87,27 @@ func TestLinkedFaults(t *testing.T) {
 			assert.Equal(t, !test.gone, strings.Contains(c.graph("a"), "Deux"), "what is known stays")
 		})
 	}
+}
+
+// TestLinkedMany: of very many links the first are followed.
+func TestLinkedMany(t *testing.T) {
+	s := newSite(40).act("a", "One", "en/pdf").lists(urlset("a "+dayOf(40)), feed("a "+timeOf(40)))
+	var links strings.Builder
+	for i := range 103 {
+		fmt.Fprintf(&links, `<a rel="eli:is_realized_by" href="%seli/a/x%d"></a>`, law, i)
+	}
+	s.add("eli/a", "text/html", strings.Replace(rdfaPage(law+"eli/a", "One", "en/pdf"), "</h1>", "</h1>"+links.String(), 1))
+	c := newCollection(t)
+	c.source.Linked = true
+	require.True(t, c.run(s).InStep(), "%v", c.tasks())
+	asked := 0
+	for _, path := range c.asked {
+		if strings.HasPrefix(path, "a/x") {
+			asked++
+		}
+	}
+	assert.Equal(t, 100, asked)
+	assert.Contains(t, testkit.Rules(c.findings), "eli-linked")
 }
 
 // graph returns the N-Quads of an act.
