@@ -178,6 +178,7 @@ func TestValidateRules(t *testing.T) {
 		"priority above":      {doc: inEntry("<priority>1.1</priority>"), want: []string{"error priority 2:47 [priority]"}},
 		"priority below":      {doc: inEntry("<priority>-0.1</priority>"), want: []string{"error priority 2:47 [priority]"}},
 		"a line that is none": {doc: "https://www.example.com/maps/1\nhello\n", want: []string{"error text-line 2:1 []"}},
+		"a line with a space": {doc: "https://www.example.com/maps/1\nhttps://www.example.com/maps/2 and more\n", want: []string{"error text-line 2:1 []"}},
 
 		// Locations.
 		"another directory":        {doc: inLoc("https://www.example.com/images/1"), want: []string{"error location 2:6 [loc]"}},
