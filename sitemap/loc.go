@@ -58,11 +58,11 @@ func (r *Reader) takeLoc(text []byte) {
 }
 
 // escapeSpaces returns a loc with percent-encoded spaces, which it reports: generators
-// write the names of files as they are. A line of a text with a space can be something
-// else, and so can a loc with other white space, or a space and another URL.
+// write the names of files as they are. A loc with other white space, or a space and
+// another URL, can be something else.
 func (r *Reader) escapeSpaces(loc, text []byte) []byte {
 	space := bytes.IndexByte(loc, ' ')
-	if space < 0 || r.lines != nil || isTwo(loc) || bytes.IndexByte(loc[syntax.HTTPHost(loc):space], '/') < 0 {
+	if space < 0 || isTwo(loc) || bytes.IndexByte(loc[syntax.HTTPHost(loc):space], '/') < 0 {
 		return loc
 	}
 	escaped := bytes.ReplaceAll(loc, []byte(" "), []byte("%20"))
