@@ -329,7 +329,8 @@ func ReadGraph(src io.Reader) (g *Graph, uri string, err error) {
 
 var (
 	// ErrNoMetadata: a page has no triples with terms of the ELI ontology, and nothing
-	// that schema.org calls Legislation. It may be a page that scripts fill in a browser, or an error page with status 200.
+	// that schema.org calls Legislation. It may be a page that scripts fill in a browser,
+	// or an error page with status 200.
 	ErrNoMetadata = errors.New("no ELI metadata")
 
 	// ErrNotDescribed: a page describes other legal resources than the requested one.
