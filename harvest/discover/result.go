@@ -117,14 +117,13 @@ const (
 
 // compare orders offers, the best first.
 func compare(a, b *Offer) int {
-	stated := 0
-	if a.guessed != b.guessed {
-		stated = -1
-		if a.guessed {
-			stated = 1
+	guesses := func(o *Offer) int {
+		if o.guessed {
+			return 1
 		}
+		return 0
 	}
-	return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.grade, b.grade), stated,
+	return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.grade, b.grade), cmp.Compare(guesses(a), guesses(b)),
 		cmp.Compare(slices.Index(protocols, a.Protocol), slices.Index(protocols, b.Protocol)))
 }
 
