@@ -32,10 +32,10 @@ var _ Extractor = (*rdfa.Extractor)(nil)
 // [Extractor]. Findings carry base as their document.
 //
 // The triples of RDFa come first, so that its dates count if others differ, which is a
-// finding. A page without triples is an empty Graph, with one exception: if the page has JSON-LD,
-// and no extractor but those of RDFa was given, the error is ErrNoMetadata and says so.
-// The errors of extractors end reading, except for websync.ErrNotDocument of some of
-// them: metadata of which a part is missing must not replace what is known.
+// finding. A page without triples is an empty Graph, with one exception: if the page has
+// JSON-LD, and no extractor but those of RDFa was given, the error is ErrNoMetadata and
+// says so. The errors of extractors end reading, except for websync.ErrNotDocument of
+// some of them: metadata of which a part is missing must not replace what is known.
 func ReadPage(page []byte, base, contentType string, extractors []Extractor, report func(websync.Finding)) (*Graph, error) {
 	return readPage(page, base, "", contentType, extractors, report)
 }

@@ -59,7 +59,8 @@ func (k *call) follow(ctx context.Context) (*exchange, error) {
 	}
 }
 
-// addCookies adds those that an answer sets to a jar, which is nil as long as there are none.
+// addCookies adds those that an answer sets to a jar, which is nil as long as there are
+// none.
 func (x *exchange) addCookies(jar http.CookieJar) http.CookieJar {
 	if set := x.resp.Cookies(); len(set) > 0 {
 		if jar == nil {
