@@ -46,6 +46,8 @@ type processor struct {
 	blankCount int
 	langs      map[string]string
 	buf, ref   []byte
+	elements   []*element // those that are processed, by depth, and later ones that are used again
+	depth      int
 	err        error // ends processing
 }
 
@@ -159,16 +161,24 @@ func (p *processor) element(n *html.Node, c *context) {
 		p.fail(webpage.ErrAttrs)
 		return
 	}
-	var a attributes
-	a.read(n, p.host)
-	inherits := p.host.isHTML() && (is(n, "head") || is(n, "body"))
-	if n != p.root && !inherits && !a.matters(n, c) {
+	if p.depth == len(p.elements) {
+		p.elements = append(p.elements, new(element))
+	}
+	e := p.elements[p.depth]
+	if e.set != 0 || e.scope != nil { // it was used before, and clearing it has a cost
+		*e = element{}
+	}
+	e.node, e.outer = n, c
+	e.read(n, p.host)
+	e.inherits = p.host.isHTML() && (is(n, "head") || is(n, "body"))
+	if n != p.root && !e.inherits && !e.matters(n, c) {
 		p.children(n, c)
 		return
 	}
-	e := p.local(n, &a, c) // steps 2 to 4
-	e.inherits = inherits
-	p.steps(&e)
+	p.depth++
+	p.local(e) // steps 2 to 4
+	p.steps(e)
+	p.depth--
 }
 
 // steps makes the triples of an element and of what it contains: steps 5 to 14 of RDFa
@@ -202,34 +212,34 @@ func (p *processor) steps(e *element) {
 	if !e.skip && e.subject.Kind != 0 {
 		p.complete(c, e.subject) // step 12
 	}
-	inner := e.inner() // step 13
-	p.children(e.node, &inner)
-	if inner.lists != e.lists { // step 14
-		p.finish(inner.object, inner.lists)
+	e.enter() // step 13
+	p.children(e.node, &e.inner)
+	if e.inner.lists != e.lists { // step 14
+		p.finish(e.inner.object, e.inner.lists)
 	}
 	if fresh {
 		p.finish(e.subject, e.lists)
 	}
 }
 
-// local returns the local values with which an element begins: its scope, its language
-// and the context around it.
-func (p *processor) local(n *html.Node, a *attributes, c *context) element {
-	s := p.scope(n, a, c.scope)
-	if c.implicit && s.base != c.scope.base {
+// local sets the local values with which an element begins: its scope, its language and
+// the context around it.
+func (p *processor) local(e *element) {
+	c := e.outer
+	e.scope = p.scope(e.node, &e.attributes, c.scope)
+	if c.implicit && e.scope.base != c.scope.base {
 		// below an xml:base, the document that nothing names is that of the new base
 		rebased := *c
-		rebased.object = rdf.IRI(s.base)
-		c = &rebased
+		rebased.object = rdf.IRI(e.scope.base)
+		e.outer = &rebased
 	}
-	lang := c.lang
-	if a.has(attrLang) {
-		lang = p.lang(a.lang)
+	e.lang = c.lang
+	if e.has(attrLang) {
+		e.lang = p.lang(e.attributes.lang)
 	}
-	if a.has(attrProperty) && p.host.hasHTMLRules() {
-		a.muteTerms()
+	if e.has(attrProperty) && p.host.hasHTMLRules() {
+		e.muteTerms()
 	}
-	return element{node: n, attributes: a, scope: s, lang: lang, outer: c}
 }
 
 // complete makes the triples of a context that lack the resource at their other end.
@@ -246,13 +256,14 @@ func (p *processor) complete(c *context, resource rdf.Term) {
 	}
 }
 
-// inner returns the context of the elements inside.
-func (e *element) inner() context {
+// enter sets the context of the elements inside.
+func (e *element) enter() {
 	c := e.outer
-	inner := context{scope: e.scope, lang: e.lang, lists: e.lists, implicit: c.implicit}
+	e.inner = context{scope: e.scope, lang: e.lang, lists: e.lists, implicit: c.implicit}
+	inner := &e.inner
 	if e.skip {
 		inner.subject, inner.object, inner.incomplete = c.subject, c.object, c.incomplete
-		return inner
+		return
 	}
 	inner.implicit = e.implicit && e.object.Kind == 0
 	inner.incomplete = e.incomplete
@@ -263,7 +274,6 @@ func (e *element) inner() context {
 		// The text of step 8 keeps those of the subject, which mixes two resources.
 		inner.lists = new(lists)
 	}
-	return inner
 }
 
 func or(t, other rdf.Term) rdf.Term {
@@ -275,8 +285,8 @@ func or(t, other rdf.Term) rdf.Term {
 
 // An element is the state of an element that is processed: the local values of §7.5.
 type element struct {
-	node *html.Node
-	*attributes
+	attributes
+	node     *html.Node
 	scope    *scope
 	lang     string
 	outer    *context
@@ -289,6 +299,7 @@ type element struct {
 	skip       bool
 	incomplete []incomplete
 	lists      *lists
+	inner      context // of the elements inside
 }
 
 // about returns what @about names. The root element names the base if it has none.

@@ -48,10 +48,10 @@ type openElement struct {
 }
 
 // checkTree returns an error if the tree of a document may have more nodes than limit, or
-// one of its elements has more attributes than an webpage.Tokenizer allows.
+// one of its elements has more attributes than a webpage.Scanner allows.
 func checkTree(text []byte, limit int) error {
 	s := &treeSize{nodes: 8} // the document, html, head, body, and white space between
-	z := webpage.NewTokenizer(text)
+	z := webpage.NewScanner(text)
 	for s.nodes <= limit {
 		token := z.Next()
 		s.nodes += len(z.Raw()) / textPerNode
@@ -69,8 +69,7 @@ func checkTree(text []byte, limit int) error {
 			s.start(z, token == html.SelfClosingTagToken)
 		case html.EndTagToken:
 			s.hidden(z.Raw()[1:])
-			name, _ := z.TagName()
-			s.end(name)
+			s.end(z.Name())
 		default: // a comment, a DOCTYPE
 			s.nodes++
 			if bytes.HasPrefix(z.Raw(), []byte("<![")) {
@@ -120,8 +119,8 @@ func (s *treeSize) odd() {
 }
 
 // start counts an element.
-func (s *treeSize) start(z *webpage.Tokenizer, closed bool) {
-	name, _ := z.TagName()
+func (s *treeSize) start(z *webpage.Scanner, closed bool) {
+	name := z.Name()
 	e := openElement{tag: atom.Lookup(name)}
 	if e.tag == 0 {
 		e.custom = string(name)

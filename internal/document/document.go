@@ -57,6 +57,7 @@ type Document struct {
 	*bufio.Reader
 	limited *counter
 	whole   []byte // the document, if it is in memory as it is
+	length  int    // of the source, if it is known
 }
 
 // Open opens src, and decompresses it if it is gzip by its content; some servers compress
@@ -68,6 +69,9 @@ func (d *Document) Open(src io.Reader, maxBytes int64) error {
 	note := func(message string) { d.Report(Compression, 0, 0, nil, message) }
 	if buffer, ok := src.(*bytes.Buffer); ok {
 		d.whole = buffer.Bytes()
+	}
+	if sized, ok := src.(interface{ Len() int }); ok {
+		d.length = sized.Len()
 	}
 	b := bufio.NewReaderSize(&counter{r: src, max: -1}, headSize)
 	for i := range 2 {
@@ -104,17 +108,18 @@ func (d *Document) Head() []byte {
 }
 
 // All returns the whole document, of which nothing was read yet. It is not copied if src
-// is a bytes.Buffer.
+// is a bytes.Buffer, and copied once if src knows its length.
 func (d *Document) All() ([]byte, error) {
 	if n := int64(len(d.whole)); n > 0 && (d.limited.max < 0 || n <= d.limited.max) {
 		d.limited.n = n
 		return d.whole, nil
 	}
-	data, err := io.ReadAll(d.Reader)
-	if err != nil {
+	var data bytes.Buffer
+	data.Grow(d.length + bytes.MinRead)
+	if _, err := data.ReadFrom(d.Reader); err != nil {
 		return nil, d.Fail(0, 0, "", err)
 	}
-	return data, nil
+	return data.Bytes(), nil
 }
 
 // Size returns how many bytes were read so far; 0 for a document that was not opened.

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"strings"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 
 	"github.com/websync-go/websync"
 )
@@ -49,10 +49,10 @@ func (z *Tokenizer) Next() html.TokenType {
 	raw := false
 	if !z.raw {
 		if tag, ok := tagName(z.rest); ok {
-			if z.Attrs = countAttrs(z.rest[len(tag):], z.most); z.Attrs > z.most {
+			if z.Attrs, _, _ = countAttrs(z.rest[len(tag):], z.most); z.Attrs > z.most {
 				z.err = ErrAttrs
 			}
-			raw = isRaw(tag)
+			raw = rawElement(tag[1:]) != ""
 		}
 	}
 	if z.err != nil {
@@ -85,7 +85,7 @@ func tagName(text []byte) ([]byte, bool) {
 	if len(text) > i && text[i] == '/' {
 		i++
 	}
-	if len(text) <= i || text[0] != '<' || text[i]|0x20 < 'a' || text[i]|0x20 > 'z' {
+	if len(text) <= i || text[0] != '<' || !isLetter(text[i]) {
 		return nil, false
 	}
 	for i < len(text) && !isSpace(text[i]) && text[i] != '/' && text[i] != '>' {
@@ -94,30 +94,33 @@ func tagName(text []byte) ([]byte, bool) {
 	return text[:i], true
 }
 
-// isRaw reports whether what follows a tag is text up to its end tag (HTML §13.2.5).
-func isRaw(tag []byte) bool {
-	if len(tag) > len("<plaintext") || bytes.IndexByte([]byte("inpstxINPSTX"), tag[1]) < 0 {
-		return false
+// rawElement returns the name of an element in lower case if what follows its start tag is text up to its end tag (HTML
+// §13.2.5), else "".
+func rawElement(name []byte) string {
+	for _, raw := range [...]string{
+		"iframe", "noembed", "noframes", "noscript", "plaintext", "script", "style", "textarea", "title", "xmp",
+	} {
+		if len(name) == len(raw) && strings.EqualFold(string(name), raw) {
+			return raw
+		}
 	}
-	switch atom.Lookup(bytes.ToLower(tag[1:])) {
-	case atom.Iframe, atom.Noembed, atom.Noframes, atom.Noscript, atom.Plaintext, atom.Script, atom.Style, atom.Title,
-		atom.Textarea, atom.Xmp:
-		return true
-	}
-	return false
+	return ""
 }
 
 // countAttrs returns how many attributes a tag has, of which text is what follows its
-// name (HTML §13.2.5.32 to §13.2.5.40). If they are more than most, it is one more.
-func countAttrs(text []byte, most int) (n int) {
+// name (HTML §13.2.5.32 to §13.2.5.40). If they are more than most, it is one more. Last
+// follows the name of the last one, or of none before a slash, and end is the end of the
+// tag with what follows.
+func countAttrs(text []byte, most int) (n int, last, end []byte) {
 	text = skipSpace(text)
 	for ; len(text) > 0 && text[0] != '>' && n <= most; text = skipSpace(text) {
 		if text[0] != '/' {
 			n++
 		}
-		text = skipValue(skipName(text))
+		last = skipName(text)
+		text = skipValue(last)
 	}
-	return n
+	return n, last, text
 }
 
 func skipName(text []byte) []byte {
