@@ -150,7 +150,7 @@ func (s *Catalog) Swap(ctx context.Context, key string, old, new []byte) error {
 type reader struct {
 	Reader
 	head      head
-	names     map[uint32]string // of the sources whose names have been read
+	names     map[uint32]named  // of the sources whose names have been read
 	blocks    map[uint64][]byte // of the order of first appearances, as far as they are read
 	lastBlock uint64            // the last one there is
 }
@@ -302,8 +302,17 @@ func (r *reader) get(k key, v interface{ parse([]byte) error }) (bool, error) {
 
 // source returns the source with this name; ok is false if there is none.
 func (r *reader) source(name string) (src source, ok bool, err error) {
-	ok, err = r.get(newKey(sourceKey).text(name), &src)
+	if ok, err = r.get(newKey(sourceKey).text(name), &src); ok && err == nil {
+		r.know(&named{src.idSpace, name})
+	}
 	return src, ok, err
+}
+
+func (r *reader) know(v *named) {
+	if r.names == nil {
+		r.names = map[uint32]named{}
+	}
+	r.names[v.n] = *v
 }
 
 // knows reports whether the name of a source has been read.
@@ -314,18 +323,20 @@ func (r *reader) knows(n uint32) bool {
 
 // name returns the name of a source.
 func (r *reader) name(n uint32) (string, error) {
-	if name, ok := r.names[n]; ok {
-		return name, nil
+	v, err := r.named(n)
+	return v.name, err
+}
+
+// named returns the name of a source and its idSpace.
+func (r *reader) named(n uint32) (v named, err error) {
+	if v, ok := r.names[n]; ok {
+		return v, nil
 	}
-	b, err := r.Get(newKey(nameKey).source(n))
-	if err != nil {
-		return "", err
+	v.n = n
+	if _, err = r.get(newKey(nameKey).source(n), &v); err == nil {
+		r.know(&v)
 	}
-	if r.names == nil {
-		r.names = map[uint32]string{}
-	}
-	r.names[n] = string(b)
-	return r.names[n], nil
+	return v, err
 }
 
 // A writer is a Tx that knows the head and writes it when it has changed.

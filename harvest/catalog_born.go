@@ -265,19 +265,22 @@ func (r *reader) prefetchReferences(w *walk) error {
 	return r.prefetch(func(add func(key)) {
 		for i := range w.refs {
 			if ref := &w.refs[i]; ref.isTouched(&r.head) {
-				if id, err := r.idOf(ref); err == nil { // follow reports the error
-					add(newKey(recordKey).source(ref.n).text(id))
+				if k, err := r.recordOf(ref); err == nil { // follow reports the error
+					add(k)
 				}
 			}
 		}
 	})
 }
 
-// idOf returns the id of the record that ref is of.
-func (r *reader) idOf(ref *reference) (string, error) {
+// recordOf returns the key of the record that ref is of.
+func (r *reader) recordOf(ref *reference) (key, error) {
 	var item websync.Item
-	_, err := r.readReference(ref, &item)
-	return item.Resource.ID, err
+	if _, err := r.readReference(ref, &item); err != nil {
+		return nil, err
+	}
+	v, err := r.named(ref.n)
+	return v.key(recordKey, item.Resource.ID), err
 }
 
 // readReference sets item to that of the entry to which ref refers, without Source, and
@@ -288,7 +291,7 @@ func (r *reader) readReference(ref *reference, item *websync.Item) (size int, er
 			return 0, err
 		}
 	}
-	n, err := decodeEntry(ref.value, item)
+	n, err := r.decodeEntry(ref.value, item)
 	if err == nil && n != ref.n {
 		err = ErrCorrupt
 	}
@@ -302,7 +305,11 @@ func (r *reader) follow(ref *reference, item *websync.Item) (size int, err error
 		return size, err
 	}
 	id := item.Resource.ID
-	v, err := r.stored(newKey(recordKey).source(ref.n).text(id))
+	ids, err := r.named(ref.n)
+	if err != nil {
+		return size, err
+	}
+	v, err := r.stored(ids.key(recordKey, id))
 	if err == nil {
 		*item, err = r.item(&v, "", id)
 	}

@@ -10,16 +10,23 @@ import (
 // Items, records and tasks are written in the form of package codec, after a byte with
 // their type (high half) and version (low half).
 const (
-	codecVersion = 5
-	sinceVersion = 6 // of a Task with Since, which earlier releases can't read
+	codecVersion = 7
 
 	codecItem   = 1 << 4
 	codecRecord = 2 << 4
 	codecTask   = 3 << 4
 )
 
-func appendItem(dst []byte, i *websync.Item) []byte {
-	return codec.Append(append(dst, codecItem|codecVersion), i, (*codec.Coder).Item)
+// appendItem appends an item. Its id is relative to the id like.
+func appendItem(dst []byte, i *websync.Item, like string) []byte {
+	return codec.Append(append(dst, codecItem|codecVersion), i, visitItem(like))
+}
+
+func visitItem(like string) func(*codec.Coder, *websync.Item) {
+	return func(c *codec.Coder, i *websync.Item) {
+		c.Relative(like)
+		c.Item(i)
+	}
 }
 
 func appendRecord(dst []byte, r *record) []byte {
@@ -27,15 +34,11 @@ func appendRecord(dst []byte, r *record) []byte {
 }
 
 func appendTask(dst []byte, t *Task) []byte {
-	version := byte(codecVersion)
-	if !t.Since.IsZero() {
-		version = sinceVersion
-	}
-	return codec.Append(append(dst, codecTask|version), t, visitTask)
+	return codec.Append(append(dst, codecTask|codecVersion), t, visitTask)
 }
 
-func decodeItem(b []byte, i *websync.Item) error {
-	return decode(b, codecItem, i, (*codec.Coder).Item)
+func decodeItem(b []byte, i *websync.Item, like string) error {
+	return decode(b, codecItem, i, visitItem(like))
 }
 
 // decodeRecord decodes the record of id.
@@ -61,10 +64,10 @@ func decodeTask(b []byte, t *Task) error { return decode(b, codecTask, t, visitT
 // decode returns ErrNewer or ErrCorrupt, and then v is the zero value.
 func decode[T any](b []byte, what byte, v *T, visit func(*codec.Coder, *T)) error {
 	switch {
-	case len(b) == 0 || b[0]&^0xf != what || b[0]&0xf == 0:
+	case len(b) == 0 || b[0]&^0xf != what || b[0]&0xf < codecVersion:
 		*v = *new(T)
 		return ErrCorrupt
-	case b[0]&0xf > sinceVersion:
+	case b[0]&0xf > codecVersion:
 		*v = *new(T)
 		return fmt.Errorf("%w: format %d", ErrNewer, b[0]&0xf)
 	case !codec.Decode(b[1:], v, visit):
@@ -89,6 +92,7 @@ func visitRecord(c *codec.Coder, r *record) {
 	outer := c.Begin(recordFields)
 	visitBrief(c, &r.brief)
 	c.About(r.ID)
+	c.Relative(r.ID)
 	c.Bool(9, &r.keyed)
 	codec.Slice(c, 10, &r.validators, visitValidator)
 	codec.Pointer(c, 11, &r.own, (*codec.Coder).Item)

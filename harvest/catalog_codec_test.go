@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -149,7 +150,7 @@ func TestCodecRoundTrip(t *testing.T) {
 			assert.Equal(t, wantBrief, gotBrief)
 
 			var item websync.Item
-			require.NoError(t, decodeItem(appendItem(nil, &want.Item), &item))
+			require.NoError(t, decodeItem(appendItem(nil, &want.Item, ""), &item, ""))
 			assert.Equal(t, want.Item, item)
 		})
 	}
@@ -168,6 +169,65 @@ func TestCodecTask(t *testing.T) {
 	}
 }
 
+// The text of an element is the same byte for byte, whatever it is.
+func TestCodecElements(t *testing.T) {
+	const sitemap, atom, image = "http://www.sitemaps.org/schemas/sitemap/0.9", "http://www.w3.org/2005/Atom",
+		"http://www.google.com/schemas/sitemap-image/1.1"
+	for _, c := range []struct {
+		element websync.Element
+		most    int // bytes
+	}{
+		{websync.Element{Space: sitemap, Local: "changefreq", XML: `<changefreq xmlns="` + sitemap + `">weekly</changefreq>`}, 10},
+		{websync.Element{Space: sitemap, Local: "priority", XML: `<priority xmlns="` + sitemap + `">0.5</priority>`}, 7},
+		{websync.Element{Space: atom, Local: "category", XML: `<category xmlns="` + atom + `" term="a"/>`}, 15},
+		{websync.Element{Space: atom, Local: "rights", XML: `<rights xmlns="` + atom + `" type="html">a &lt;b&gt;</rights>`}, 45},
+		{websync.Element{Space: image, Local: "image", XML: `<image:image xmlns:image="` + image + `"><image:loc>x</image:loc></image:image>`}, 40},
+		{websync.Element{Space: image, Local: "image", XML: `<image xmlns="` + image + `"></image>`}, 5},
+		{websync.Element{Space: image, Local: "image", XML: `<image xmlns="` + image + `"/>`}, 7},
+		{websync.Element{Space: image, Local: "image", XML: `<x:image xmlns:x="other">`}, 40},
+		{websync.Element{Space: image, Local: "image", XML: `<a b:image xmlns:a b="` + image + `">`}, 80},
+		{websync.Element{Space: "urn:x", Local: "y", XML: `<:y xmlns:="urn:x"></:y>`}, 40},
+		{websync.Element{Space: "urn:x", Local: "", XML: "<"}, 20},
+		{websync.Element{Local: "changefreq", XML: "<changefreq>daily</changefreq>"}, 10},
+		{websync.Element{Local: "a", XML: "<a></a></a>"}, 20},
+		{websync.Element{Local: "a", XML: "</a>"}, 20},
+		{websync.Element{}, 10},
+	} {
+		item := websync.Item{Resource: websync.Resource{Elements: []websync.Element{c.element}}}
+		b := appendItem(nil, &item, "")
+		assert.LessOrEqual(t, len(b), len(appendItem(nil, &websync.Item{}, ""))+1+c.most, "%+v", c.element)
+		var got websync.Item
+		require.NoError(t, decodeItem(b, &got, ""))
+		assert.Equal(t, c.element, got.Resource.Elements[0])
+	}
+}
+
+// The forms of ids have the order of the ids, and none is the same as another.
+func TestIDSpace(t *testing.T) {
+	long := strings.Repeat("https://example.com/", 7)
+	for _, like := range []string{"", "b", "https://example.com/items/500", "bb\x00\xff", long[:maxLike]} {
+		s := idSpace{n: 1, like: like}
+		ids := []string{"", "a", "b", "c", "\x00", "\xff", long, long[:maxLike-1] + "~", "https://example.com/items/50", "https://example.com/items/5000"}
+		for i := range len(like) + 1 {
+			for _, rest := range []string{"", "\x00", "a", "b5", "\x7f", "\x80", "\xff"} {
+				ids = append(ids, like[:i]+rest)
+			}
+		}
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
+		for i, id := range ids {
+			form := s.id(nil, id)
+			require.Equal(t, id, s.idOf(form), "like %q", like)
+			if i > 0 {
+				require.Negative(t, bytes.Compare(s.id(nil, ids[i-1]), form), "%q and %q like %q", ids[i-1], id, like)
+			}
+		}
+	}
+	s := idSpace{like: "abc"}
+	assert.Equal(t, "abcx", s.idOf([]byte{100, 'x'}), "a damaged key")
+	assert.Empty(t, s.idOf(nil))
+}
+
 // Values that share bytes do not share slices.
 func TestCodecAliases(t *testing.T) {
 	want := plainRecord()
@@ -184,7 +244,7 @@ func TestCodecSize(t *testing.T) {
 	r := plainRecord()
 	text, err := json.Marshal(r)
 	require.NoError(t, err)
-	item, rec := appendItem(nil, &r.Item), appendRecord(nil, newRecord(&r))
+	item, rec := appendItem(nil, &r.Item, ""), appendRecord(nil, newRecord(&r))
 	t.Logf("%d and %d bytes, as JSON %d", len(item), len(rec), len(text))
 	assert.Less(t, len(item), 260)
 	assert.Less(t, len(rec), 90)
@@ -200,10 +260,10 @@ func TestCodecForm(t *testing.T) {
 		form []byte
 		sum  string
 	}{
-		"plain item":   {appendItem(nil, &plain.Item), "7a5819af57b52e0d"},
-		"plain record": {appendRecord(nil, newRecord(&plain)), "f31f9ccad657654a"},
-		"full record":  {ownForm(nil, &full), "8721b5119c4a6b71"},
-		"full task":    {appendTask(nil, &task), "700643e578cce8c5"},
+		"plain item":   {appendItem(nil, &plain.Item, ""), "4702ba158917b8ea"},
+		"plain record": {appendRecord(nil, newRecord(&plain)), "35260b605df422ae"},
+		"full record":  {ownForm(nil, &full), "179a07899e2f74fa"},
+		"full task":    {appendTask(nil, &task), "779cd5dcee682217"},
 	} {
 		assert.Equal(t, c.sum, fmt.Sprintf("%x", sha256.Sum256(c.form))[:16], name)
 	}
@@ -216,7 +276,7 @@ func TestCodecRefuses(t *testing.T) {
 		decode func([]byte) error
 	}{
 		"record": {ownForm(nil, &r), func(b []byte) error { return decodeRecord(b, r.Resource.ID, new(record)) }},
-		"item":   {appendItem(nil, &r.Item), func(b []byte) error { return decodeItem(b, new(websync.Item)) }},
+		"item":   {appendItem(nil, &r.Item, ""), func(b []byte) error { return decodeItem(b, new(websync.Item), "") }},
 		"task":   {appendTask(nil, &task), func(b []byte) error { return decodeTask(b, new(Task)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -225,8 +285,10 @@ func TestCodecRefuses(t *testing.T) {
 				require.ErrorIs(t, c.decode(c.good[:n]), ErrCorrupt, "cut after %d bytes", n)
 			}
 			assert.ErrorIs(t, c.decode(append(c.good[:len(c.good):len(c.good)], 0)), ErrCorrupt, "a byte too many")
-			newer := append([]byte{c.good[0]&^0xf | (sinceVersion + 1)}, c.good[1:]...)
+			newer := append([]byte{c.good[0]&^0xf | (codecVersion + 1)}, c.good[1:]...)
 			assert.ErrorIs(t, c.decode(newer), ErrNewer)
+			older := append([]byte{c.good[0] - 1}, c.good[1:]...)
+			assert.ErrorIs(t, c.decode(older), ErrCorrupt)
 			assert.ErrorIs(t, c.decode([]byte{0x81, 0}), ErrCorrupt, "something else")
 		})
 	}
@@ -246,7 +308,7 @@ func TestCodecHostileLengths(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		for range 100 {
-			require.ErrorIs(t, decodeItem(b, new(websync.Item)), ErrCorrupt)
+			require.ErrorIs(t, decodeItem(b, new(websync.Item), ""), ErrCorrupt)
 		}
 		runtime.ReadMemStats(&after)
 		assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100*20_000))
@@ -259,7 +321,7 @@ func FuzzDecode(f *testing.F) {
 	plain, full := plainRecord(), fullRecord()
 	f.Add(appendRecord(nil, newRecord(&plain)))
 	f.Add(ownForm(nil, &full))
-	f.Add(appendItem(nil, &full.Item))
+	f.Add(appendItem(nil, &full.Item, ""))
 	f.Add(appendTask(nil, &Task{Resource: full.Resource, Due: full.Time, Error: "x", Base: 7}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var r, r2 record
@@ -268,8 +330,8 @@ func FuzzDecode(f *testing.F) {
 			require.Equal(t, r, r2)
 		}
 		var i, i2 websync.Item
-		if decodeItem(b, &i) == nil {
-			require.NoError(t, decodeItem(appendItem(nil, &i), &i2))
+		if decodeItem(b, &i, "") == nil {
+			require.NoError(t, decodeItem(appendItem(nil, &i, ""), &i2, ""))
 			require.Equal(t, i, i2)
 		}
 		var k, k2 Task
@@ -333,19 +395,6 @@ func BenchmarkCodec(b *testing.B) {
 			json.Unmarshal(text, &got)
 		}
 	})
-}
-
-// TestCodecReadsEarlierVersions decodes what a version without the newest fields has
-// written.
-func TestCodecReadsEarlierVersions(t *testing.T) {
-	item := websync.Item{Seq: 1, Resource: websync.Resource{ID: "a"}}
-	data := appendItem(nil, &item)
-	for version := byte(1); version <= sinceVersion; version++ {
-		data[0] = codecItem | version
-		var got websync.Item
-		require.NoError(t, decodeItem(data, &got))
-		require.Equal(t, item, got)
-	}
 }
 
 // TestCodecKeepsNoMore: who keeps the id of a long record does not keep its texts.

@@ -160,10 +160,8 @@ func (c *commit) inSource() error {
 	if c.counting, err = c.get(usageKeyOf(c.batch.Source), &c.usage); err != nil {
 		return err
 	}
-	if c.source.n == 0 {
-		if err := c.newSource(); err != nil {
-			return err
-		}
+	if err := c.nameSource(); err != nil {
+		return err
 	}
 	for _, step := range [...]func() error{c.read, c.bindBodies, c.puts, c.touches, c.setBlocks, c.tasks, c.checkpoint} {
 		if err := step(); err != nil {
@@ -182,22 +180,46 @@ func (c *commit) inSource() error {
 	return c.put(k, &c.source)
 }
 
-func (c *commit) newSource() error {
-	c.head.sources++
-	c.source.n = c.head.sources
-	if c.source.n == 1 {
-		rand.Read(c.head.key[:])
+// nameSource gives a new source its number, and one without an id the id like which
+// others are written.
+func (c *commit) nameSource() error {
+	before := c.source.idSpace
+	if c.source.n == 0 {
+		c.head.sources++
+		c.source.n = c.head.sources
+		if c.source.n == 1 {
+			rand.Read(c.head.key[:])
+		}
 	}
-	if c.batch.Source == "" {
-		return nil // values are not empty; a name that is not found is empty
+	if c.source.like == "" {
+		like := c.batch.firstID()
+		c.source.like = like[:min(len(like), maxLike)]
 	}
-	return c.set(newKey(nameKey).source(c.source.n), []byte(c.batch.Source))
+	v := &named{c.source.idSpace, c.batch.Source}
+	c.know(v)
+	if c.source.idSpace == before {
+		return nil
+	}
+	return c.put(newKey(nameKey).source(c.source.n), v)
+}
+
+// firstID returns the id of the first change or task, "" if there is none.
+func (b *batch) firstID() string {
+	switch {
+	case len(b.Puts) > 0:
+		return b.Puts[0].Record.Resource.ID
+	case len(b.Touches) > 0:
+		return b.Touches[0].Record.Resource.ID
+	case len(b.Tasks) > 0:
+		return b.Tasks[0].Resource.ID
+	}
+	return ""
 }
 
 // prefetchChanges prefetches all records and tasks of the batch, and what their changes
 // need besides.
 func (c *commit) prefetchChanges() error {
-	n := c.source.n
+	ids := &c.source.idSpace
 	touched := make(map[string]bool, len(c.batch.Touches))
 	for i := range c.batch.Touches {
 		touched[c.batch.Touches[i].Record.Resource.ID] = true
@@ -208,25 +230,25 @@ func (c *commit) prefetchChanges() error {
 			for i := range changes {
 				id := changes[i].Record.Resource.ID
 				if c.source.mayHave(recordKey, id) {
-					add(newKey(recordKey).source(n).text(id))
+					add(ids.key(recordKey, id))
 				}
 				if changes[i].Task != 0 {
-					add(taskKeyOf(n, id))
+					add(ids.key(taskKey, id))
 				}
 			}
 		}
 		for _, ref := range c.batch.Done {
-			add(taskKeyOf(n, ref.ID))
+			add(ids.key(taskKey, ref.ID))
 		}
 		for i := range c.batch.Tasks {
-			add(taskKeyOf(n, c.batch.Tasks[i].Resource.ID))
+			add(ids.key(taskKey, c.batch.Tasks[i].Resource.ID))
 		}
 		if len(c.batch.Puts) > 0 {
 			add(blockKey(c.lastBlock))
 		}
 	}, func(k key, v *stored, add func(key)) {
 		var rec record
-		id := string(k[1+4:])
+		id := ids.idOf(k[1+4:])
 		if k[0] != recordKey || decodeRecord(v.data, id, &rec) != nil {
 			return // read reports the error
 		}
@@ -254,7 +276,7 @@ func (c *commit) read() error {
 	for i, changes := range [...][]change{c.batch.Puts, c.batch.Touches} {
 		for j := range changes {
 			id := changes[j].Record.Resource.ID
-			k = k.of(recordKey).source(c.source.n).text(id)
+			k = c.source.id(k.of(recordKey).source(c.source.n), id)
 			was, err := c.old(k, id, i == 1)
 			if err != nil {
 				return err
@@ -302,7 +324,7 @@ func (c *commit) old(k key, id string, isTouch bool) (was old, err error) {
 
 // hasTask reports whether an id has the task with this N.
 func (c *commit) hasTask(id string, n uint64) (bool, error) {
-	v, err := c.stored(taskKeyOf(c.source.n, id))
+	v, err := c.stored(c.source.key(taskKey, id))
 	if err != nil {
 		return false, err
 	}
@@ -321,7 +343,7 @@ func (c *commit) puts() error {
 		seq := c.number(&item, was)
 		rec.Born = item.Born
 		c.count(was, rec, &item)
-		if err := c.setEntry(c.head.generation, seq, c.source.n, &item); err != nil {
+		if err := c.setEntry(c.head.generation, seq, &c.source.idSpace, &item); err != nil {
 			return err
 		}
 		if err := c.setRecord(was, seq, was.seq, rec); err != nil {
@@ -352,7 +374,7 @@ func (c *commit) count(was *old, rec *record, item *websync.Item) {
 func (c *commit) setRecord(was *old, seq, prior websync.Seq, rec *record) error {
 	c.scratch = (&stored{generation: c.head.generation, seq: seq, prior: prior}).append(c.scratch[:0])
 	c.scratch = appendRecord(c.scratch, rec)
-	k := c.key(recordKey).source(c.source.n).text(rec.ID)
+	k := c.source.id(c.key(recordKey).source(c.source.n), rec.ID)
 	if !was.known {
 		c.source.records++
 		return c.insert(k, c.scratch)
@@ -450,20 +472,20 @@ func (c *commit) touch(item websync.Item, was *old) *websync.Item {
 func (c *commit) isSame(item, was *websync.Item) bool {
 	before := *was
 	before.Seq, before.Prior = 0, 0
-	c.scratch = appendItem(c.scratch[:0], item)
+	c.scratch = appendItem(c.scratch[:0], item, "")
 	n := len(c.scratch)
-	c.scratch = appendItem(c.scratch, &before)
+	c.scratch = appendItem(c.scratch, &before, "")
 	return bytes.Equal(c.scratch[:n], c.scratch[n:])
 }
 
 func (c *commit) tasks() error {
 	for _, ref := range c.batch.Done {
-		if _, err := c.deleteTask(c.source.n, ref); err != nil {
+		if _, err := c.deleteTask(&c.source.idSpace, ref); err != nil {
 			return err
 		}
 	}
 	for i := range c.batch.Tasks {
-		if err := c.setTask(c.source.n, c.batch.Tasks[i]); err != nil {
+		if err := c.setTask(&c.source.idSpace, c.batch.Tasks[i]); err != nil {
 			return err
 		}
 	}

@@ -88,12 +88,21 @@ func (in *inspection) kinds() {
 	}
 }
 
+// idOf returns the id that the key of a record or a task has, and the idSpace of its
+// source.
+func (in *inspection) idOf(k []byte) (idSpace, string) {
+	v, err := in.named(binary.BigEndian.Uint32(k[1:]))
+	in.must(err, "name of %x", k[1:5])
+	return v.idSpace, v.idOf(k[5:])
+}
+
 func (in *inspection) records() {
 	in.refs, in.live, in.latest = map[sum]int64{}, map[uint32]int64{}, map[string]websync.Seq{}
 	in.all, in.greatest = map[uint32]int64{}, map[uint32]string{}
 	born := 0
 	for _, p := range in.keys[recordKey] {
-		n, id := binary.BigEndian.Uint32(p.key[1:]), string(p.key[5:])
+		ids, id := in.idOf(p.key)
+		n := ids.n
 		var v stored
 		in.must(v.parse(p.value), "record %q", id)
 		if v.generation > in.head.generation {
@@ -113,7 +122,7 @@ func (in *inspection) records() {
 			in.live[n]++
 		}
 		in.all[n]++
-		in.latest[string(p.key[1:])] = rec.Seq
+		in.latest[string(p.key[1:5])+id] = rec.Seq
 		in.greatest[n] = max(in.greatest[n], id)
 		if rec.Born > 0 {
 			born++
@@ -196,10 +205,12 @@ func (in *inspection) sources() {
 	for _, p := range in.keys[sourceKey] {
 		var src source
 		in.must(src.parse(p.value), "source %q", p.key[1:])
-		name, err := in.name(src.n)
+		name := string(p.key[1:])
+		var v named
+		_, err := in.get(newKey(nameKey).source(src.n), &v)
 		in.must(err, "name of %d", src.n)
-		if name != string(p.key[1:]) || src.n > in.head.sources {
-			in.fault("source %d is %q and %q", src.n, p.key[1:], name)
+		if v.name != name || v.like != src.like || src.n > in.head.sources {
+			in.fault("source %d is %q and %q, with ids like %q and %q", src.n, name, v.name, src.like, v.like)
 		}
 		if src.live != in.live[src.n] || src.records != in.all[src.n] {
 			in.fault("source %q: %d records, %d of them live, counted %d and %d",
@@ -224,8 +235,8 @@ func (in *inspection) usages() {
 		in.must(err, "source %q", p.key[1:])
 		counted := usage{day: u.day, entries: u.entries, all: u.all, counted: u.counted}
 		for _, rp := range in.keys[recordKey] {
-			id := string(rp.key[5:])
-			if binary.BigEndian.Uint32(rp.key[1:]) != src.n || !u.counts(id) {
+			ids, id := in.idOf(rp.key)
+			if ids.n != src.n || !u.counts(id) {
 				continue
 			}
 			v, err := in.stored(rp.key)
@@ -260,7 +271,7 @@ func (in *inspection) log() {
 		}
 		last[generation] = seq
 		var item websync.Item
-		_, err := decodeEntry(p.value, &item)
+		_, err := in.decodeEntry(p.value, &item)
 		in.must(err, "entry %d", seq)
 		if generation == in.head.generation {
 			id := string(p.value[:4]) + item.Resource.ID
@@ -308,7 +319,7 @@ func (in *inspection) generations(last map[uint64]websync.Seq) {
 func (in *inspection) tasks() {
 	due := 0
 	for _, p := range in.keys[taskKey] {
-		n, id := binary.BigEndian.Uint32(p.key[1:]), string(p.key[5:])
+		ids, id := in.idOf(p.key)
 		v, err := in.stored(p.key)
 		in.must(err, "task %q", id)
 		t, err := v.task("")
@@ -316,7 +327,7 @@ func (in *inspection) tasks() {
 		if t.Resource.ID != id || t.N > in.head.tasks*(replacements+1)+replacements {
 			in.fault("task %q: %q, N %d", id, t.Resource.ID, t.N)
 		}
-		if in.has(dueKeyOf(n, &t)) != mayFallDue(&t) {
+		if in.has(dueKeyOf(&ids, &t)) != mayFallDue(&t) {
 			in.fault("task %q: kind %d, parked %v: due %v", id, t.Kind, t.Parked, !mayFallDue(&t))
 		}
 		if mayFallDue(&t) {

@@ -6,17 +6,20 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/codec"
 )
 
 // The layout. A key is a letter and what follows; numbers are big-endian so that their
 // order is that of the bytes. Uvarints are used in values only. n is the number of a
-// source (4 bytes), gen a generation, sum a sha-256 (32 bytes), blob the name of a blob.
+// source (4 bytes), id an id in the form of idSpace, gen a generation, sum a sha-256 (32
+// bytes), blob the name of a blob.
 // The first byte of the values of head, source, claim and body is the layout's version.
 //
 //	h            head: see type head
 //	g gen        greatest number of an older generation of the log; absent if dropped
-//	s name       source: number, live records, all records, greatest id of its records
-//	n n          name of the source
+//	s name       source: number, live records, all records, the id like which others are
+//	             written, greatest id of its records
+//	n n          length of that id (1 byte), that id, name of the source
 //	p n          checkpoint: uvarint version, data
 //	r n id       record: uvarint gen, uvarint seq, uvarint Prior, see type record; its
 //	             item is in the entry with this number, unless a Touch has changed it
@@ -95,6 +98,55 @@ func (k key) bytes(b []byte) key   { return append(k, b...) }
 func (k key) time(t time.Time) key { return k.number(uint64(t.UnixMicro()) ^ 1<<63) }
 func (k key) after() key           { return append(k, 0) }
 func (k key) of(kind byte) key     { return append(k[:0], kind) }
+
+// An idSpace has the ids of a source: most begin alike. A key and an entry of the log
+// have the rest of an id only.
+type idSpace struct {
+	n    uint32 // source
+	like string // the first id that the source had, maxLike bytes of it at most
+}
+
+const maxLike = 120
+
+// beginsLike is the first byte of an id that begins with all of like. Of one that is less
+// it is the number of bytes that both share, of one that is greater the complement of
+// that: so the forms of ids have the order of the ids.
+const beginsLike = 0x7f
+
+// id appends the form of an id to k.
+func (s *idSpace) id(k key, id string) key {
+	shared := codec.Shared(s.like, id)
+	switch {
+	case shared == len(s.like):
+		k = append(k, beginsLike)
+	case shared == len(id) || id[shared] < s.like[shared]:
+		k = append(k, byte(shared))
+	default:
+		k = append(k, ^byte(shared))
+	}
+	return append(k, id[shared:]...)
+}
+
+// parts returns the bytes with which the id of a form begins, and the rest of it.
+func (s *idSpace) parts(form []byte) (shared string, rest []byte) {
+	if len(form) == 0 {
+		return "", nil
+	}
+	n := len(s.like)
+	if form[0] != beginsLike {
+		n = min(n, int(min(form[0], ^form[0])))
+	}
+	return s.like[:n], form[1:]
+}
+
+// idOf returns the id of a form.
+func (s *idSpace) idOf(form []byte) string {
+	shared, rest := s.parts(form)
+	return shared + string(rest)
+}
+
+// key returns the key of the record or the task of an id.
+func (s *idSpace) key(kind byte, id string) key { return s.id(newKey(kind).source(s.n), id) }
 
 // end returns the first key after all that begin with k.
 func (k key) end() key {

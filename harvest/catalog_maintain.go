@@ -184,6 +184,9 @@ func (w *writer) prefetchCopied(found []pair) error {
 	err := w.prefetch(func(add func(key)) {
 		for i := range entries {
 			add(blockKey(blockOf(entries[i].born)))
+			if n := entries[i].n; !w.knows(n) {
+				add(newKey(nameKey).source(n))
+			}
 		}
 	})
 	if err != nil {
@@ -191,10 +194,11 @@ func (w *writer) prefetchCopied(found []pair) error {
 	}
 	return w.prefetch(func(add func(key)) {
 		for i := range entries {
-			var item websync.Item
 			e := &entries[i]
-			if ref, err := w.reference(e.born); err == nil && ref.isTouched(&w.head) && decodeItem(e.item, &item) == nil {
-				add(newKey(recordKey).source(e.n).text(item.Resource.ID))
+			if ref, err := w.reference(e.born); err == nil && ref.isTouched(&w.head) {
+				if ids, id, err := w.idOf(e); err == nil {
+					add(ids.key(recordKey, id))
+				}
 			}
 		}
 	})
@@ -237,14 +241,13 @@ func (w *writer) copyEntry(c *compaction, value []byte) error {
 // touchedItem returns the item of the touched record of an entry, in the form of
 // entry.item.
 func (w *writer) touchedItem(e *entry) ([]byte, error) {
-	var item websync.Item
-	if err := decodeItem(e.item, &item); err != nil {
+	ids, id, err := w.idOf(e)
+	if err != nil {
 		return nil, err
 	}
-	id := item.Resource.ID
 	var v stored
 	var rec record
-	if _, err := w.get(newKey(recordKey).source(e.n).text(id), &v); err != nil {
+	if _, err := w.get(ids.key(recordKey, id), &v); err != nil {
 		return nil, err
 	}
 	if err := decodeRecord(v.data, id, &rec); err != nil {
@@ -254,7 +257,17 @@ func (w *writer) touchedItem(e *entry) ([]byte, error) {
 		return nil, ErrCorrupt
 	}
 	clearEntry(rec.own)
-	return appendItem(nil, rec.own), nil
+	return appendItem(nil, rec.own, ids.like), nil
+}
+
+// idOf returns the id of an entry, and the idSpace of its source.
+func (w *writer) idOf(e *entry) (_ idSpace, id string, err error) {
+	v, err := w.named(e.n)
+	var item websync.Item
+	if err == nil {
+		err = decodeItem(e.item, &item, v.like)
+	}
+	return v.idSpace, item.Resource.ID, err
 }
 
 // switchTo makes the generation that c has written the newest.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -184,7 +185,7 @@ func lookup[T any](ctx context.Context, s *Catalog, kind byte, source string, id
 func (src *source) addIDs(kind byte, ids []string, add func(key)) {
 	for _, id := range ids {
 		if src.mayHave(kind, id) {
-			add(newKey(kind).source(src.n).text(id))
+			add(src.key(kind, id))
 		}
 	}
 }
@@ -201,7 +202,7 @@ func lookupIn[T any](r *reader, kind byte, src *source, ids []string, found []T,
 		if !src.mayHave(kind, id) {
 			continue
 		}
-		k = k.of(kind).source(src.n).text(id)
+		k = src.id(k.of(kind).source(src.n), id)
 		v, err := r.stored(k)
 		if err != nil {
 			return err
@@ -290,14 +291,14 @@ func byID[T any](ctx context.Context, s *Catalog, kind byte, source, after strin
 				prefix := newKey(kind).source(src.n)
 				begin := from
 				if begin == nil {
-					begin = newKey(kind).source(src.n).text(after).after()
+					begin = src.key(kind, after).after()
 				}
 				var next key
 				if found, next, err = r.scan(found[:0], begin, prefix.end(), pageItems, nil); err != nil {
 					return err
 				}
 				var done int
-				if page, done, err = l.page(r, page, found, &began); err != nil {
+				if page, done, err = l.page(r, page, src.idsOf(found), found, &began); err != nil {
 					return err
 				}
 				if done < len(found) {
@@ -311,12 +312,12 @@ func byID[T any](ctx context.Context, s *Catalog, kind byte, source, after strin
 	}
 }
 
-// page appends to page what found holds, up to pageBytes, and returns how many of them.
-func (l *listing[T]) page(r *reader, page []T, found []pair, began *head) (_ []T, done int, err error) {
+// page appends to page what found holds of ids, up to pageBytes, and returns how many of
+// them.
+func (l *listing[T]) page(r *reader, page []T, ids []string, found []pair, began *head) (_ []T, done int, err error) {
 	if err := r.prefetchListed(found, l.prefetch); err != nil {
 		return page, 0, err
 	}
-	ids := idsOf(found)
 	for size := 0; done < len(found) && size < pageBytes; done++ {
 		var v stored
 		if err := v.parse(found[done].value); err != nil {
@@ -337,20 +338,19 @@ func (l *listing[T]) page(r *reader, page []T, found []pair, began *head) (_ []T
 }
 
 // idsOf returns the ids of records or tasks, which share one allocation.
-func idsOf(found []pair) []string {
+func (s *idSpace) idsOf(found []pair) []string {
 	const prefix = 1 + 4
-	size := 0
-	for _, p := range found {
-		size += len(p.key) - prefix
-	}
-	all := make([]byte, 0, size)
-	for _, p := range found {
-		all = append(all, p.key[prefix:]...)
-	}
-	text := string(all)
-	ids := make([]string, len(found))
+	var all strings.Builder
+	lengths := make([]int, len(found))
 	for i, p := range found {
-		n := len(p.key) - prefix
+		shared, rest := s.parts(p.key[prefix:])
+		lengths[i] = len(shared) + len(rest)
+		all.WriteString(shared)
+		all.Write(rest)
+	}
+	text := all.String()
+	ids := make([]string, len(found))
+	for i, n := range lengths {
 		ids[i], text = text[:n], text[n:]
 	}
 	return ids
@@ -384,7 +384,7 @@ func (s *Catalog) due(ctx context.Context, source string, now time.Time, n int) 
 		to := newKey(dueKey).source(src.n).time(now.Add(time.Microsecond))
 		var ids []string
 		err = r.Scan(prefix, to, n, func(k, _ []byte) bool {
-			ids = append(ids, string(k[len(prefix)+8:]))
+			ids = append(ids, src.idOf(k[len(prefix)+8:]))
 			return len(ids) < n
 		})
 		if err != nil {
@@ -508,7 +508,7 @@ func (s *Catalog) Changes(ctx context.Context, rng websync.Range) iter.Seq2[webs
 		size := 0
 		for _, p := range found {
 			item := w.add()
-			n, err := decodeEntry(p.value, item)
+			n, err := r.decodeEntry(p.value, item)
 			if err == nil {
 				item.Source, err = r.name(n)
 			}

@@ -130,7 +130,7 @@ func (r *reader) itemOf(v *stored, rec *record, item *websync.Item) error {
 		if err != nil {
 			return err
 		}
-		if _, err := decodeEntry(b, item); err != nil {
+		if _, err := r.decodeEntry(b, item); err != nil {
 			return err
 		}
 		v.read = len(b)
@@ -165,13 +165,17 @@ func (e *entry) parse(b []byte) error {
 
 // decodeEntry sets item to that of an entry of the log, without Seq and Source, and
 // returns the number of the source.
-func decodeEntry(b []byte, item *websync.Item) (n uint32, err error) {
+func (r *reader) decodeEntry(b []byte, item *websync.Item) (n uint32, err error) {
+	*item = websync.Item{}
 	var e entry
 	if err := e.parse(b); err != nil {
-		*item = websync.Item{}
 		return 0, err
 	}
-	err = decodeItem(e.item, item)
+	source, err := r.named(e.n)
+	if err != nil {
+		return 0, err
+	}
+	err = decodeItem(e.item, item, source.like)
 	item.Born, item.Prior, item.Time = e.born, e.prior, micro(e.time)
 	return e.n, err
 }
@@ -206,8 +210,8 @@ func newRecord(r *Record) *record {
 
 // setTask replaces the task of its id: any task, or only the one with the task's N if
 // that is not 0.
-func (w *writer) setTask(n uint32, t Task) error {
-	old, err := w.deleteTask(n, taskRef{ID: t.Resource.ID, N: t.N})
+func (w *writer) setTask(ids *idSpace, t Task) error {
+	old, err := w.deleteTask(ids, taskRef{ID: t.Resource.ID, N: t.N})
 	if err != nil || t.N != 0 && old == 0 {
 		return err
 	}
@@ -220,10 +224,10 @@ func (w *writer) setTask(n uint32, t Task) error {
 	t.Base, t.Source = 0, ""
 	w.scratch = (&stored{generation: w.head.generation, seq: base}).append(w.scratch[:0])
 	w.scratch = appendTask(w.scratch, &t)
-	if err := w.set(taskKeyOf(n, t.Resource.ID), w.scratch); err != nil || !mayFallDue(&t) {
+	if err := w.set(ids.key(taskKey, t.Resource.ID), w.scratch); err != nil || !mayFallDue(&t) {
 		return err
 	}
-	return w.set(dueKeyOf(n, &t), present)
+	return w.set(dueKeyOf(ids, &t), present)
 }
 
 // replacements masks the bits of a task's N that count its replacements. The bits above
@@ -231,8 +235,8 @@ func (w *writer) setTask(n uint32, t Task) error {
 const replacements = 1<<24 - 1
 
 // deleteTask returns the N of the task that it has deleted; 0 if there is no such task.
-func (w *writer) deleteTask(n uint32, ref taskRef) (deleted uint64, err error) {
-	k := taskKeyOf(n, ref.ID)
+func (w *writer) deleteTask(ids *idSpace, ref taskRef) (deleted uint64, err error) {
+	k := ids.key(taskKey, ref.ID)
 	v, err := w.stored(k)
 	if err != nil || v.data == nil {
 		return 0, err
@@ -247,22 +251,20 @@ func (w *writer) deleteTask(n uint32, ref taskRef) (deleted uint64, err error) {
 	if err := w.delete(k); err != nil || !mayFallDue(&t) {
 		return t.N, err
 	}
-	return t.N, w.delete(dueKeyOf(n, &t))
+	return t.N, w.delete(dueKeyOf(ids, &t))
 }
 
 func mayFallDue(t *Task) bool { return t.Kind == TaskGet && !t.Parked }
 
-func taskKeyOf(n uint32, id string) key { return newKey(taskKey).source(n).text(id) }
-
-func dueKeyOf(n uint32, t *Task) key {
-	return newKey(dueKey).source(n).time(t.Due).text(t.Resource.ID)
+func dueKeyOf(ids *idSpace, t *Task) key {
+	return ids.id(newKey(dueKey).source(ids.n).time(t.Due), t.Resource.ID)
 }
 
 // setEntry writes an entry of the log. It clears what is not a part of entry.item.
-func (w *writer) setEntry(generation uint64, seq websync.Seq, n uint32, item *websync.Item) error {
-	e := entry{n: n, born: item.Born, prior: item.Prior, time: item.Time.UnixMicro()}
+func (w *writer) setEntry(generation uint64, seq websync.Seq, ids *idSpace, item *websync.Item) error {
+	e := entry{n: ids.n, born: item.Born, prior: item.Prior, time: item.Time.UnixMicro()}
 	clearEntry(item)
-	w.scratch = appendItem(e.append(w.scratch[:0]), item)
+	w.scratch = appendItem(e.append(w.scratch[:0]), item, ids.like)
 	return w.insert(w.key(logKey).entry(generation, seq), w.scratch)
 }
 

@@ -114,12 +114,12 @@ func (s *Catalog) countUsage(ctx context.Context, source string) error {
 			var found []pair
 			var next key
 			if ok {
-				from, to := newKey(recordKey).source(src.n).text(u.counted).after(), newKey(recordKey).source(src.n).end()
+				from, to := src.key(recordKey, u.counted).after(), newKey(recordKey).source(src.n).end()
 				if found, next, err = w.scan(nil, from, to, pageItems, nil); err != nil {
 					return err
 				}
 			}
-			page, read, err := l.page(&w.reader, nil, found, &w.head)
+			page, read, err := l.page(&w.reader, nil, src.idsOf(found), found, &w.head)
 			if err != nil {
 				return err
 			}

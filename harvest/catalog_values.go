@@ -12,11 +12,9 @@ import (
 // Version 4 adds the Prior of records and entries. In version 5 the order of first
 // appearances refers to the log. In version 6 records refer to the log, too, and the
 // order of first appearances is in blocks. In version 7 these have recordPrints, and the
-// numbers of two generations. Version 8 adds the baseline; version 7 is read, too.
-const (
-	layoutVersion = 8
-	oldestLayout  = 7
-)
+// numbers of two generations. Version 8 adds the baseline. In version 9 ids are written
+// like the first one of their source, and usual elements by number.
+const layoutVersion = 9
 
 // Times in values and in the structs below are microseconds since 1970.
 
@@ -56,21 +54,18 @@ func (h *head) append(b []byte) []byte {
 
 func (h *head) parse(b []byte) error {
 	p := parse(b)
-	version := p.version()
+	p.version()
 	*h = head{
 		generation: p.uint(), last: websync.Seq(p.uint()), firstTime: p.int(), lastTime: p.int(), clock: p.int(),
 		born: websync.Seq(p.uint()), sources: uint32(p.uint()), tasks: p.uint(), bodies: p.uint(), rewriting: p.bool(),
-		key: printKey(p.take(len(printKey{}))), begun: true,
-	}
-	if version > oldestLayout {
-		h.baseline, h.begun = websync.Seq(p.uint()), p.bool()
+		key: printKey(p.take(len(printKey{}))), baseline: websync.Seq(p.uint()), begun: p.bool(),
 	}
 	return p.end()
 }
 
 // A source is the value of a source that has a Commit.
 type source struct {
-	n        uint32
+	idSpace
 	live     int64  // records
 	records  int64  // tombstones included
 	greatest string // id of a record; an id after it is new without a look
@@ -80,13 +75,16 @@ func (s *source) append(b []byte) []byte {
 	b = binary.AppendUvarint(append(b, layoutVersion), uint64(s.n))
 	b = binary.AppendVarint(b, s.live)
 	b = binary.AppendVarint(b, s.records)
+	b = append(append(b, byte(len(s.like))), s.like...)
 	return append(b, s.greatest...)
 }
 
 func (s *source) parse(b []byte) error {
 	p := parse(b)
 	p.version()
-	*s = source{n: uint32(p.uint()), live: p.int(), records: p.int(), greatest: string(p.rest())}
+	*s = source{idSpace: idSpace{n: uint32(p.uint())}, live: p.int(), records: p.int()}
+	s.like = string(p.take(int(p.take(1)[0])))
+	s.greatest = string(p.rest())
 	return p.end()
 }
 
@@ -124,6 +122,24 @@ func (c *heldClaim) parse(b []byte) error {
 	copy(c.batch[:], p.take(16))
 	c.ttl = p.int()
 	c.owner = string(p.rest())
+	return p.end()
+}
+
+// A named is the value of the name of a source.
+type named struct {
+	idSpace
+	name string
+}
+
+func (v *named) append(b []byte) []byte {
+	b = append(append(b, byte(len(v.like))), v.like...)
+	return append(b, v.name...)
+}
+
+func (v *named) parse(b []byte) error {
+	p := parse(b)
+	v.like = string(p.take(int(p.take(1)[0])))
+	v.name = string(p.rest())
 	return p.end()
 }
 
@@ -225,19 +241,18 @@ func (p *parser) rest() []byte {
 	return b
 }
 
-func (p *parser) version() byte {
+func (p *parser) version() {
 	v := p.take(1)[0]
 	switch {
 	case v > layoutVersion:
 		p.fail(fmt.Errorf("%w: the Store has layout %d, this version reads layout %d", ErrNewer, v, layoutVersion))
 	case v == 0:
 		p.fail(ErrCorrupt)
-	case v < oldestLayout:
+	case v < layoutVersion:
 		const message = "harvest: the Store has layout %d of an older version, this one reads layout %d: " +
 			"harvest again into an empty Store"
 		p.fail(fmt.Errorf(message, v, layoutVersion))
 	}
-	return v
 }
 
 func (p *parser) uint() uint64 {

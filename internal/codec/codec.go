@@ -8,6 +8,9 @@
 //
 //	string     uvarint length, the bytes as they are
 //	reference  a URL as a string; length 0 is the id of the resource
+//	id         a string; relative to a base: uvarint of the bytes that both share, the
+//	           rest as a string
+//	name       index in spaces or locals, or 0 and a string
 //	slice      uvarint count, the elements
 //	unsigned   uvarint; signed: zigzag varint; true: nothing; hash: 8 bytes;
 //	           kind: 1 byte
@@ -43,7 +46,9 @@ type Coder struct {
 
 	bits    uint64        // of the fields of the struct that are not empty
 	bitsAt  int           // where they are to be written
+	base    string        // to which ids are relative
 	id      string        // of the resource, for references
+	tag     []byte        // room
 	content *websync.Link // of the resource, for bodies
 }
 
@@ -59,7 +64,7 @@ func Append[T any](dst []byte, v *T, visit func(*Coder, *T)) []byte {
 	c.out = dst
 	visit(c, v)
 	dst = c.out
-	*c = Coder{}
+	*c = Coder{tag: c.tag}
 	coders.Put(c)
 	return dst
 }
@@ -72,7 +77,7 @@ func Decode[T any](b []byte, v *T, visit func(*Coder, *T)) bool {
 	c.in, c.reading, c.long = string(b), true, len(b) > maxShared
 	visit(c, v)
 	ok := !c.failed && c.in == ""
-	*c = Coder{}
+	*c = Coder{tag: c.tag}
 	coders.Put(c)
 	if !ok {
 		*v = *new(T)
@@ -90,6 +95,10 @@ func (c *Coder) fail() {
 
 // About sets the id that references refer to, before a resource is visited.
 func (c *Coder) About(id string) { c.id = id }
+
+// Relative sets the string to which the ids of resources are relative from now on: of one that begins alike, the rest
+// is written.
+func (c *Coder) Relative(base string) { c.base = base }
 
 // Rest skips the rest of what is read.
 func (c *Coder) Rest() { c.in = "" }
@@ -176,6 +185,36 @@ func (c *Coder) Reference(n int, v *string) {
 			*v = c.id
 		}
 	}
+}
+
+// ident visits a field that is the id of a resource.
+func (c *Coder) ident(n int, v *string) {
+	switch {
+	case c.base == "":
+		c.String(n, v)
+	case !c.Has(n, *v != ""):
+	case c.reading:
+		shared, rest := c.uvarint(), ""
+		if c.text(0, &rest); shared > uint64(len(c.base)) {
+			c.fail()
+			return
+		}
+		*v = c.base[:shared] + rest
+	default:
+		shared := Shared(c.base, *v)
+		c.out = binary.AppendUvarint(c.out, uint64(shared))
+		rest := (*v)[shared:]
+		c.text(0, &rest)
+	}
+}
+
+// Shared returns how many bytes at their beginning two strings share.
+func Shared(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // Byte visits a field of one byte.

@@ -25,7 +25,7 @@ func (c *Coder) Item(i *websync.Item) {
 // Resource visits the fields of r.
 func (c *Coder) Resource(r *websync.Resource) {
 	outer := c.Begin(11)
-	c.String(0, &r.ID)
+	c.ident(0, &r.ID)
 	c.id = r.ID
 	if c.Has(1, !c.reading && !sameLink(&r.Content, &noLink)) {
 		c.link(&r.Content)
@@ -115,15 +115,9 @@ func (c *Coder) digest(d *websync.Digest) {
 }
 
 func (c *Coder) attr(a *websync.Attr) {
-	c.text(0, &a.Space)
-	c.text(0, &a.Local)
+	c.space(&a.Space)
+	c.local(&a.Local)
 	c.text(0, &a.Value)
-}
-
-func (c *Coder) element(e *websync.Element) {
-	c.text(0, &e.Space)
-	c.text(0, &e.Local)
-	c.text(0, &e.XML)
 }
 
 func (c *Coder) person(p *websync.Person) {
