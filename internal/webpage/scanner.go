@@ -207,7 +207,6 @@ func scriptText(text []byte) int {
 				return i
 			}
 			state = scriptEscaped
-			i += len("</script")
 		default:
 			state = state.open(rest)
 		}

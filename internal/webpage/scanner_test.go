@@ -52,6 +52,11 @@ var scannerPieces = strings.Split("x| |\n|-|--|<|>|/|!|=|\"|'|\x00|</|</>|<!|<?|
 	"<noscript>|</noscript/|<textarea >|</textarea>|<xmp>|<style>|</style|<plaintext>|<iframe/>|<x-Y>|é|ſ", "|")
 
 func TestScanner(t *testing.T) {
+	for _, page := range []string{
+		"<script><!-- -><script></script>x</script>", "<script><!-- --><script></script>x</script>", "<plaintext><p></plaintext><p>",
+	} {
+		requireScanned(t, []byte(page))
+	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 50_000 { // pages of few pieces, which occur often
 		some := make([]string, 8)
