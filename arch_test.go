@@ -102,7 +102,7 @@ var mayLinkHTTP = []string{
 // compiles neither.
 var databases = map[string][]string{
 	"github.com/jackc/pgx":    {"harvest/pgstore", "internal/testing/pgtest", "examples/..."},
-	"zombiezen.com/go/sqlite": {"harvest/sqlitestore", "internal/testing/waits/lists", "examples/..."},
+	"zombiezen.com/go/sqlite": {"harvest/sqlitestore", "internal/testing/waits", "internal/testing/waits/lists", "examples/..."},
 }
 
 // protocols import harvest from source.go only, and eli, which has a second Source, from

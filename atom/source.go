@@ -45,7 +45,8 @@ type Parser func(src io.Reader, origin Origin, report func(websync.Finding)) (*F
 //   - An archived feed (prev-archive, RFC 5005 §4) is walked from the newest document to
 //     the oldest, down to one that an earlier run has read, and then yielded from the
 //     oldest to the newest, the latest state of each id only. The checkpoint advances
-//     with each document that is yielded.
+//     with each document that is yielded; in a walk of more than 16, with several that are
+//     short.
 //   - A paged feed (next, RFC 5005 §3) is walked likewise, down to a page whose entries
 //     go from the newest to the oldest and include one older than those yielded before.
 //     If the pages have another order, or the feed had no pages in the last run, all
@@ -570,6 +571,7 @@ func deletion(id string, at, when websync.Datetime) *outcome {
 }
 
 func (w *walk) give(o *outcome) error {
+	w.given++
 	switch {
 	case w.each == nil:
 		return w.Yield(o.Event)
@@ -598,6 +600,6 @@ func (w *walk) mark(skipped int) error { return w.yieldMark(harvest.Checkpoint{}
 
 func (w *walk) yieldMark(resume harvest.Checkpoint, skipped int) error {
 	err := w.Mark(resume, skipped)
-	w.pending = 0
+	w.pending, w.given = 0, 0
 	return errors.Join(err, w.inline.Close())
 }

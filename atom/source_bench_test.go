@@ -261,6 +261,79 @@ func TestSourceKilled(t *testing.T) {
 	}
 }
 
+// TestSourceLongWalk: in a long walk a checkpoint comes after several short documents. A
+// run from any of them yields the rest, and each event once.
+func TestSourceLongWalk(t *testing.T) {
+	a := &annals{Documents: 40, Items: 60}
+	damaged := testkit.FetchFunc(func(ctx context.Context, req *harvest.Request) (*harvest.Response, error) {
+		resp, err := a.Fetch(ctx, req)
+		if err == nil && (strings.HasSuffix(req.URL, "/5") || strings.HasSuffix(req.URL, "/6")) {
+			page, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			resp.Body = spooledBytes{bytes.NewReader(bytes.ReplaceAll(page, []byte(` when="`), []byte(` at="`)))}
+		}
+		return resp, err
+	})
+	type mark struct {
+		at     harvest.Checkpoint
+		events int // before it
+	}
+	walk := func(from harvest.Checkpoint) (ids []string, marks []mark, skipped int) {
+		run := quietRun(damaged)
+		run.From = from
+		for ev, err := range (&atom.Source{URL: feedURL}).Events(t.Context(), run) {
+			require.NoError(t, err)
+			switch ev.Kind {
+			case harvest.Put, harvest.Delete:
+				ids = append(ids, ev.Resource.ID)
+			case harvest.Mark:
+				require.False(t, ev.Resume.IsZero())
+				marks = append(marks, mark{ev.Resume, len(ids)})
+				skipped += ev.Skipped
+			default:
+				t.Fatal(ev)
+			}
+		}
+		return ids, marks, skipped
+	}
+	ids, marks, skipped := walk(harvest.Checkpoint{})
+	assert.Equal(t, len(ids)/500+1, len(marks), "of %d events", len(ids))
+	assert.NotZero(t, skipped)
+	for i, m := range marks[:len(marks)-1] {
+		rest, _, again := walk(m.at)
+		assert.Equal(t, ids[m.events:], rest, "from mark %d", i)
+		assert.Equal(t, skipped, again, "from mark %d: what is skipped stays so", i)
+	}
+}
+
+// TestSourceLongWalkInline: inline content of short documents is read before there is much of it.
+func TestSourceLongWalkInline(t *testing.T) {
+	const documents, each = 20, 300 << 10
+	fetcher := testkit.FetchFunc(func(_ context.Context, req *harvest.Request) (*harvest.Response, error) {
+		n := documents - 1
+		if older, ok := strings.CutPrefix(req.URL, www+"older/"); ok {
+			n, _ = strconv.Atoi(older)
+		}
+		page := feedStart + "<title>Letters</title>"
+		if n > 0 {
+			page += fmt.Sprintf(`<link rel="prev-archive" href="%solder/%d"/>`, www, n-1)
+		}
+		page += fmt.Sprintf("<entry><id>%s%d</id><updated>2026-01-01T00:00:%02dZ</updated><content>%s</content></entry></feed>",
+			www, n, n, strings.Repeat("x", each))
+		return &harvest.Response{URL: req.URL, Status: 200, Body: spooledBytes{bytes.NewReader([]byte(page))}, Length: int64(len(page))}, nil
+	})
+	pending, marks := 0, 0
+	for ev, err := range (&atom.Source{URL: feedURL}).Events(t.Context(), quietRun(fetcher)) {
+		require.NoError(t, err)
+		if ev.Kind == harvest.Mark {
+			pending, marks = 0, marks+1
+		} else if pending += each; pending > 1<<20+each {
+			t.Fatalf("%d bytes are pending", pending)
+		}
+	}
+	assert.Equal(t, documents/4, marks)
+}
+
 // BenchmarkArchive harvests an archive of a million items in a thousand documents, a
 // fifth of them updates and a twentieth deletions, into SQLite; their bodies are tiny,
 // verified and not kept. With -short it is a twentieth of that. Each run is a process of

@@ -60,6 +60,7 @@ type walk struct {
 	tally   docfetch.Tally // of the entries that were yielded
 	inline  spool.File     // long inline content of the entries since the last Mark
 	pending int            // bytes of all inline content since then
+	given   int            // events since then
 }
 
 // A page is one document of a walk.
@@ -1005,8 +1006,16 @@ func itemVia(item Item) string {
 	return via.Href
 }
 
+// In a long walk the checkpoint does not advance with each short document: the engine
+// commits what came before it, and such a commit costs more than the document.
+const (
+	longWalk   = 16      // documents
+	markEvents = 500     // that are yielded before the checkpoint advances
+	markBytes  = 1 << 20 // of their inline content, which is in memory until then
+)
+
 // yieldPages yields the documents that were read, the oldest first. Without a hole, the
-// checkpoint advances with each.
+// checkpoint advances.
 func (w *walk) yieldPages(hole error) error {
 	head := w.pages[0]
 	if hole != nil && w.source.AcceptGaps {
@@ -1021,12 +1030,13 @@ func (w *walk) yieldPages(hole error) error {
 	w.current = hole == nil && (w.Full || head.prev == "" && !w.source.archivesChange())
 	w.Expect(int64(w.latest.len()))
 	w.beginNext(head)
-	before := w.next.Skipped
+	before, skipped := w.next.Skipped, 0
 	for _, p := range slices.Backward(w.pages) {
 		if err := w.yieldPage(p); err != nil {
 			return err
 		}
-		skipped, mark := p.Skipped, w.mark
+		skipped += p.Skipped
+		mark := w.mark
 		if p == head {
 			skipped += before
 			w.keepHead(head)
@@ -1036,9 +1046,13 @@ func (w *walk) yieldPages(hole error) error {
 		if p == head || head.prev != "" {
 			mark = w.advance
 		}
+		if len(w.pages) > longWalk && p != head && w.given < markEvents && w.pending < markBytes {
+			continue
+		}
 		if err := mark(skipped); err != nil {
 			return err
 		}
+		skipped = 0
 	}
 	w.done = hole == nil
 	return nil
