@@ -35,7 +35,7 @@ func (s *Catalog) commit(ctx context.Context, c *claim, b *batch) ([]string, err
 	var done commit
 	ran := false
 	err = s.update(ctx, func(w *writer) error {
-		done = commit{writer: w, s: s, ctx: ctx, now: s.now(), batch: b, bodies: bodies}
+		done = commit{writer: w, s: s, ctx: ctx, now: s.now(), batch: b, bodies: bodies, records: -1}
 		err := done.run(c)
 		ran = err == nil
 		return err
@@ -50,7 +50,7 @@ func (s *Catalog) commit(ctx context.Context, c *claim, b *batch) ([]string, err
 	if err != nil {
 		return nil, err
 	}
-	c.N = done.claim.n
+	c.N, c.records = done.claim.n, done.records
 	if len(b.Puts) > 0 {
 		s.logChanged()
 	}
@@ -102,6 +102,7 @@ type commit struct {
 
 	claim     heldClaim
 	source    source
+	records   int64 // see claim
 	counting  bool // what the source holds
 	usage     usage
 	olds      []old  // of Puts, then of Touches
@@ -135,6 +136,7 @@ func (c *commit) run(by *claim) error {
 	if c.claim.epoch == 0 || c.claim.epoch != by.Epoch || c.claim.n != by.N {
 		return ErrFenced
 	}
+	c.records = by.records
 	c.claim.n++
 	c.claim.batch = c.batch.ID
 	if err := c.put(k, &c.claim); err != nil {
@@ -156,6 +158,9 @@ func (c *commit) inSource() error {
 		return err
 	}
 	before := c.source
+	if c.records != c.source.records {
+		c.records = -1
+	}
 	var err error
 	if c.counting, err = c.get(usageKeyOf(c.batch.Source), &c.usage); err != nil {
 		return err
@@ -173,6 +178,9 @@ func (c *commit) inSource() error {
 		if err := c.put(usageKeyOf(c.batch.Source), &c.usage); err != nil {
 			return err
 		}
+	}
+	if c.records >= 0 {
+		c.records = c.source.records
 	}
 	if c.source == before {
 		return nil
@@ -229,7 +237,7 @@ func (c *commit) prefetchChanges() error {
 		for _, changes := range [...][]change{c.batch.Puts, c.batch.Touches} {
 			for i := range changes {
 				id := changes[i].Record.Resource.ID
-				if c.source.mayHave(recordKey, id) {
+				if c.mayHave(&changes[i]) {
 					add(ids.key(recordKey, id))
 				}
 				if changes[i].Task != 0 {
@@ -277,12 +285,16 @@ func (c *commit) read() error {
 		for j := range changes {
 			id := changes[j].Record.Resource.ID
 			k = c.source.id(k.of(recordKey).source(c.source.n), id)
-			was, err := c.old(k, id, i == 1)
-			if err != nil {
-				return err
+			var was old
+			if c.mayHave(&changes[j]) {
+				var err error
+				if was, err = c.old(k, id, i == 1); err != nil {
+					return err
+				}
 			}
 			fits := was.seq == changes[j].Base
 			if n := changes[j].Task; fits && n != 0 {
+				var err error
 				if fits, err = c.hasTask(id, n); err != nil {
 					return err
 				}
@@ -301,11 +313,13 @@ func (c *commit) read() error {
 	return nil
 }
 
+// mayHave reports whether there may be a record of the id of a change.
+func (c *commit) mayHave(change *change) bool {
+	return !(change.New && c.records >= 0) && c.source.mayHave(recordKey, change.Record.Resource.ID)
+}
+
 // old reads the record of id, whose key is k.
 func (c *commit) old(k key, id string, isTouch bool) (was old, err error) {
-	if !c.source.mayHave(recordKey, id) {
-		return was, nil
-	}
 	v, err := c.stored(k)
 	if err != nil || v.data == nil {
 		return was, err

@@ -113,6 +113,9 @@ func (p *pipe) batch(slots []*slot) *batch {
 	p.quota.count(b, slots)
 	b.Puts, b.Bodies = make([]change, 0, puts), make([]pendingBody, 0, bodies)
 	for _, s := range slots {
+		if s.change != nil {
+			s.change.New = s.certain
+		}
 		if s.change != nil && s.task != nil {
 			s.change.Task = s.task.N
 		}
@@ -233,6 +236,13 @@ func (c *committer) apply(ctx context.Context, b *batch) (conflicts []string, er
 			Checkpoint: b.Checkpoint != nil, Duration: time.Since(began)})
 	}
 	return nil, nil
+}
+
+// know notes how many records the source has: see claim.
+func (c *committer) know(records int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.claim.records = records
 }
 
 // try makes up to three attempts to commit a batch: the Store does not apply it twice if

@@ -24,6 +24,8 @@ type statement struct {
 // held is what the Store has of an id.
 type held struct {
 	rec *Record // the zero Record if there is none
+	// certain is set if the table of the snapshot shows that there is none: see change.New.
+	certain bool
 	// waiting is the task of the id. It is nil if there is none, or if the event itself
 	// comes from a task.
 	waiting *Task

@@ -249,6 +249,7 @@ func (p *pipe) recognise(s *slot) bool {
 	s.listed = !again
 	if unknown && !p.hasTasks.Load() {
 		s.held = p.heldOf(new(Record))
+		s.held.certain = true
 	}
 	return same && !again && !p.h.Recheck && !p.dry.audits() && !p.samples(s)
 }

@@ -21,6 +21,9 @@ type claim struct {
 	N       uint64 // rises with every Commit
 	TTL     time.Duration
 	Expires time.Time // by the Catalog's clock
+	// records is how many the source has if nobody but the holder adds any, tombstones
+	// included; -1: somebody did, or may have.
+	records int64
 }
 
 // A Record is what a Catalog holds of one id: its latest state, or its tombstone (Kind is
@@ -138,6 +141,9 @@ type change struct {
 	// Base is the Seq of the record when the change was planned, 0 if there was none. If
 	// the record has another Seq when the batch is applied, the change is a conflict.
 	Base websync.Seq
+	// New is set if it is certain that the id had no record when the source had those of
+	// which the claim knows: commit need not look for one.
+	New bool
 	// Task is the N of the task that the change carries out. If the id has no task with
 	// this N when the batch is applied, before its Done, the change is a conflict: a
 	// Source has yielded something since. If zero, the change carries out no task.

@@ -81,6 +81,7 @@ func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled boo
 		}
 		snap.table.forget(t.Resource.ID)
 	}
+	p.commits.know(snap.live + records.Others)
 	return true, nil
 }
 
