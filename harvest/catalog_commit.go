@@ -103,7 +103,7 @@ type commit struct {
 	claim     heldClaim
 	source    source
 	records   int64 // see claim
-	counting  bool // what the source holds
+	counting  bool  // what the source holds
 	usage     usage
 	olds      []old  // of Puts, then of Touches
 	greatest  string // id of a change

@@ -117,24 +117,8 @@ func (t *overlayTx) Get(key []byte) ([]byte, error) {
 }
 
 func (t *overlayTx) Scan(from, to []byte, n int, fn func(key, value []byte) bool) error {
-	rest, more := bytes.Clone(from), true // of the range of what was written
-	written := func(k, v []byte) bool {
-		more = len(v) == 0 || fn(k, v)
-		return more
-	}
-	err := t.Reader.Scan(from, to, n, func(k, v []byte) bool {
-		t.writes.keys.Scan(rest, k, written)
-		rest = append(rest[:0], k...)
-		if more && t.writes.keys.Get(k) == nil {
-			rest = append(rest, 0)
-			more = fn(k, v)
-		}
-		return more
-	})
-	if err == nil && more {
-		t.writes.keys.Scan(rest, to, written)
-	}
-	return err
+	return t.writes.keys.ScanOver(from, to, func(fn func(k, v []byte) bool) error { return t.Reader.Scan(from, to, n, fn) },
+		func(k, v []byte) bool { return len(v) == 0 || fn(k, v) }, fn)
 }
 
 func (t *overlayTx) Set(key, value []byte) error {

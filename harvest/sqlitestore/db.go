@@ -3,10 +3,12 @@ package sqlitestore
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"zombiezen.com/go/sqlite"
@@ -35,6 +37,9 @@ type Store struct {
 
 	owner *owner
 
+	recent atomic.Pointer[recent] // the latest that this process knows
+	limits limits
+
 	writing chan struct{} // holds a token while writer is in use
 	writer  *conn
 	reading chan struct{} // holds a token for each reader in use
@@ -56,7 +61,7 @@ var (
 // View implements [harvest.Store].
 func (s *Store) View(ctx context.Context, fn func(harvest.Reader) error) error {
 	return s.withReader(ctx, func(c *conn) error {
-		if err := c.run(c.begin); err != nil {
+		if err := errors.Join(c.run(c.begin), s.follow(c)); err != nil {
 			return wrap(err)
 		}
 		return fn(c)
@@ -121,15 +126,21 @@ func (s *Store) Update(ctx context.Context, fn func(harvest.Tx) error) error {
 			c.end() // its error is ignored: SQLite may have rolled back already
 		}
 		c.emptyArena()
+		c.written = written{}
 	}()
-	err := fn(c)
+	err := wrap(s.follow(c))
 	if err == nil {
-		err = wrap(errors.Join(s.syncDirs(), s.checkInPlace()))
+		err = fn(c)
+	}
+	if err == nil {
+		err = wrap(errors.Join(c.settle(&s.limits), s.syncDirs(), s.checkInPlace()))
 	}
 	if err == nil {
 		err = wrap(c.run(c.commit))
 	}
-	applied = err == nil
+	if applied = err == nil; applied {
+		s.recent.Store(c.recent)
+	}
 	return err
 }
 
@@ -226,10 +237,14 @@ type conn struct {
 	*sqlite.Conn
 	begin, beginWrite, commit, rollback *sqlite.Stmt
 	get, getLong, scan                  *sqlite.Stmt
-	set, setLong, remove                *sqlite.Stmt
+	set, setLong, remove, removeLong    *sqlite.Stmt
+	bounds, rows, insertRow, removeRows *sqlite.Stmt
+	between                             *sqlite.Stmt
 	getLog, scanLog, setLog, removeLog  *sqlite.Stmt
 
-	arena []byte // the results of Get and Scan in this transaction
+	arena   []byte  // the results of Get and Scan in this transaction
+	recent  *recent // likewise
+	written written // in this Update
 }
 
 // connect returns a connection with a cache of the given number of bytes. The settings
@@ -301,6 +316,12 @@ func (c *conn) prepare() (err error) {
 		{&c.set, sqlSet},
 		{&c.setLong, sqlSetLong},
 		{&c.remove, sqlDelete},
+		{&c.removeLong, sqlDeleteLong},
+		{&c.bounds, sqlBounds},
+		{&c.rows, sqlRows},
+		{&c.insertRow, sqlInsertRow},
+		{&c.removeRows, sqlDeleteRows},
+		{&c.between, sqlBetween},
 		{&c.getLog, sqlGetLog},
 		{&c.scanLog, sqlScanLog},
 		{&c.setLog, sqlSetLog},
@@ -321,6 +342,14 @@ const (
 		"ON CONFLICT DO UPDATE SET value = excluded.value, long = excluded.long"
 	sqlSetLong = "INSERT INTO long (value) VALUES (?)"
 	sqlDelete  = "DELETE FROM kv WHERE key = ?"
+	sqlBetween = "SELECT 1 FROM kv WHERE key > ? AND key < ? LIMIT 1"
+
+	sqlDeleteLong = "DELETE FROM long WHERE n = ?"
+
+	sqlBounds     = "SELECT (SELECT min(n) FROM recent), (SELECT max(n) FROM recent)"
+	sqlRows       = "SELECT n, writes FROM recent WHERE n > ? ORDER BY n"
+	sqlInsertRow  = "INSERT INTO recent (n, writes) VALUES (?, ?)"
+	sqlDeleteRows = "DELETE FROM recent WHERE n < ?"
 
 	sqlGetLog    = "SELECT value FROM log WHERE n = ?"
 	sqlScanLog   = "SELECT n, value FROM log WHERE n >= ? AND n < ? ORDER BY n"
@@ -380,6 +409,10 @@ func (c *conn) Get(key []byte) (value []byte, err error) {
 		}
 		get.BindInt64(1, n)
 	} else {
+		if form := c.recent.keys.Get(key); form != nil {
+			value, err := c.formed(form)
+			return value, wrap(err)
+		}
 		get.BindBytes(1, key)
 	}
 	row, err := get.Step()
@@ -393,11 +426,25 @@ func (c *conn) Get(key []byte) (value []byte, err error) {
 
 // value returns the value in columns i and i+1.
 func (c *conn) value(s *sqlite.Stmt, i int) (value []byte, err error) {
-	long := s.ColumnInt64(i + 1)
-	if long == 0 {
-		return c.column(s, i), nil
+	if n := s.ColumnInt64(i + 1); n != 0 {
+		return c.long(n)
 	}
-	c.getLong.BindInt64(1, long)
+	return c.column(s, i), nil
+}
+
+// formed returns the value of a form; nil if that is of a deleted key.
+func (c *conn) formed(form []byte) ([]byte, error) {
+	switch form[0] {
+	case formDeleted:
+		return nil, nil
+	case formShort:
+		return form[1:], nil
+	}
+	return c.long(longRow(form))
+}
+
+func (c *conn) long(n int64) (value []byte, err error) {
+	c.getLong.BindInt64(1, n)
 	row, err := c.getLong.Step()
 	if row {
 		value = c.column(c.getLong, 0)
@@ -429,6 +476,23 @@ func (c *conn) Scan(from, to []byte, _ int, fn func(key, value []byte) bool) err
 }
 
 func (c *conn) scanKV(from, to []byte, fn func(key, value []byte) bool) (more bool, err error) {
+	more = true
+	written := func(key, form []byte) bool {
+		value, e := c.formed(form)
+		if err = e; err == nil && value != nil {
+			more = fn(key, value)
+		}
+		return more && err == nil
+	}
+	scanErr := c.recent.keys.ScanOver(from, to, func(fn func(key, value []byte) bool) (err error) {
+		more, err = c.scanRows(from, to, fn)
+		return err
+	}, written, fn)
+	return more, errors.Join(err, scanErr)
+}
+
+// scanRows is scanKV without what is recent.
+func (c *conn) scanRows(from, to []byte, fn func(key, value []byte) bool) (more bool, err error) {
 	defer func() { err = errors.Join(err, c.scan.Reset()) }()
 	c.scan.BindBytes(1, from)
 	c.scan.BindBytes(2, to)
@@ -472,19 +536,14 @@ func (c *conn) Set(key, value []byte) error {
 		c.setLog.BindBytes(2, value)
 		return wrap(c.run(c.setLog))
 	}
-	c.set.BindBytes(1, key)
 	if len(value) < longValue {
-		c.set.BindBytes(2, value)
-		c.set.BindNull(3)
-		return wrap(c.run(c.set))
+		return wrap(c.write(key, formShort, value))
 	}
 	c.setLong.BindBytes(1, value)
 	if err := c.run(c.setLong); err != nil {
 		return wrap(err)
 	}
-	c.set.BindNull(2)
-	c.set.BindInt64(3, c.LastInsertRowID())
-	return wrap(c.run(c.set))
+	return wrap(c.write(key, formLong, binary.AppendUvarint(nil, uint64(c.LastInsertRowID()))))
 }
 
 // Delete implements [harvest.Tx].
@@ -493,6 +552,5 @@ func (c *conn) Delete(key []byte) error {
 		c.removeLog.BindInt64(1, n)
 		return wrap(c.run(c.removeLog))
 	}
-	c.remove.BindBytes(1, key)
-	return wrap(c.run(c.remove))
+	return wrap(c.write(key, formDeleted, nil))
 }

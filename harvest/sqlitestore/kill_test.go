@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 
 // commitForever holds the source and prints the last number after each Commit.
 func commitForever(ctx context.Context, file string) error {
-	s, err := sqlitestore.OpenCatalog(ctx, file, nil)
+	s, err := sqlitestore.OpenEager(ctx, file)
 	if err != nil {
 		return err
 	}

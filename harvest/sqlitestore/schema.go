@@ -19,18 +19,21 @@ import (
 const applicationID = 0x7773796e
 
 // schemaVersion is the version of schema. Versions 1 and 2 had a table for each kind of
-// value, and version 3 had no table of the log.
-const schemaVersion = 4
+// value, version 3 had no table of the log, and version 4 no table recent.
+const schemaVersion = 5
 
 // schema is the schema of the database. Package harvest defines the keys and values, with
 // a version of its own. The log is in a table by number: SQLite fills the pages of a
 // table that grows at its end, but not those in the middle of one. Of the other values,
 // one that would take most of a page is in a table without an order, so that those of a
-// commit are stored together, whatever their keys.
+// commit are stored together, whatever their keys. See type recent for the table of that
+// name.
 var schema = [...]string{
 	"CREATE TABLE log (n INTEGER PRIMARY KEY, value BLOB NOT NULL) STRICT",
 	"CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB, long INTEGER) STRICT, WITHOUT ROWID",
 	"CREATE TABLE long (n INTEGER PRIMARY KEY, value BLOB NOT NULL) STRICT",
+	"CREATE TABLE recent (n INTEGER PRIMARY KEY, writes BLOB NOT NULL) STRICT",
+	"INSERT INTO recent VALUES (0, x'')",
 	"CREATE TRIGGER kv_update AFTER UPDATE ON kv WHEN old.long IS NOT NULL BEGIN DELETE FROM long WHERE n = old.long; END",
 	"CREATE TRIGGER kv_delete AFTER DELETE ON kv WHEN old.long IS NOT NULL BEGIN DELETE FROM long WHERE n = old.long; END",
 }

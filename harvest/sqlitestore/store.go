@@ -117,8 +117,10 @@ func newStore(file string, o *Options) *Store {
 		writing:  make(chan struct{}, 1),
 		reading:  make(chan struct{}, readers),
 		unsynced: map[string]bool{},
+		limits:   limits{keys: 64, apart: pairs / 2, bytes: 4 << 20, rows: 4096},
 		closed:   make(chan struct{}),
 	}
+	s.recent.Store(newRecent(0))
 	if s.cache <= 0 {
 		s.cache = defaultCache
 	}

@@ -2,6 +2,8 @@
 // holds its keys in one, and a dry run what it would write.
 package sorted
 
+import "bytes"
+
 // A Map is an ordered map from keys to values, a B+ tree. Keys and values are not copied.
 type Map struct {
 	root *node
@@ -20,6 +22,30 @@ func (m *Map) Get(key []byte) []byte { return m.root.get(key) }
 
 // Scan calls fn with each key in from <= key < to, in byte order, until fn returns false.
 func (m *Map) Scan(from, to []byte, fn func(key, value []byte) bool) { m.root.scan(from, to, fn) }
+
+// ScanOver calls written with each entry of m, and below with those of what lies below m whose keys m does not have, in
+// the order of the keys, until one of them returns false. scan yields what lies below m.
+func (m *Map) ScanOver(from, to []byte, scan func(fn func(key, value []byte) bool) error,
+	written, below func(key, value []byte) bool) error {
+	rest, more := bytes.Clone(from), true // of the range of m
+	own := func(k, v []byte) bool {
+		more = written(k, v)
+		return more
+	}
+	err := scan(func(k, v []byte) bool {
+		m.Scan(rest, k, own)
+		rest = append(rest[:0], k...)
+		if more && m.Get(k) == nil {
+			rest = append(rest, 0)
+			more = below(k, v)
+		}
+		return more
+	})
+	if err == nil && more {
+		m.Scan(rest, to, own)
+	}
+	return err
+}
 
 // Set sets the value of key. It is not called during a Scan.
 func (m *Map) Set(key, value []byte) {
