@@ -114,6 +114,56 @@ func (h Head) Total(sources ...string) int64 {
 	return n
 }
 
+// An Outliner is a [Catalog] that knows something of its resources without reading them. A
+// Publisher then need not read the whole log before its first answer.
+type Outliner interface {
+	// Outlines yields the resources of a range of Born, deleted ones too. r limits the
+	// sources and Born. r.Generation is that of the latest Head; if the log has a newer
+	// one, Outlines yields [ErrNotFound]. What changes meanwhile may be yielded as it is
+	// before or after.
+	Outlines(ctx context.Context, r Range) iter.Seq2[Outline, error]
+}
+
+// An Outline is what an [Outliner] knows of a resource.
+type Outline struct {
+	Born, Seq Seq
+	Deleted   bool
+	// Bytes limits the entry of a live resource in a list of any protocol, if Base has at
+	// most [OutlineBase] bytes. If 0, it is not known.
+	Bytes int64
+	Links bool // an Element of XHTML may link to other resources
+}
+
+// OutlineBase is the length of a [Place].Base up to which [Outline].Bytes holds.
+const OutlineBase = 64
+
+// OutlineOf returns Bytes and Links of an item.
+func OutlineOf(item *Item) Outline {
+	const around, link, attribute, escaped, digest, alternate = 500, 400, 400, len("&quot;"), 100, 200
+	r := &item.Resource
+	n, links := around+escaped*(max(len(r.ID), len(r.Content.Href))+OutlineBase+len(r.Content.Type)), false
+	add := func(l *Link) {
+		n += link + escaped*(len(l.Href)+len(l.Rel)+len(l.Type)+len(l.Encoding)+OutlineBase+len(r.ID)) + digest*len(l.Digests)
+		for _, a := range l.Attrs {
+			n += attribute + escaped*(len(a.Space)+len(a.Local)+len(a.Value))
+		}
+	}
+	for i := range r.Links {
+		add(&r.Links[i])
+	}
+	for i := range item.Bodies {
+		add(&item.Bodies[i].Link)
+	}
+	for i := range r.Elements {
+		n += len(r.Elements[i].XML)
+		if r.Elements[i].Space == "http://www.w3.org/1999/xhtml" {
+			n += 2*len(r.Elements[i].XML) + OutlineBase + alternate
+			links = true
+		}
+	}
+	return Outline{Born: item.Born, Seq: item.Seq, Deleted: item.Kind == Deleted, Bytes: int64(n), Links: links}
+}
+
 // A Range selects items by number: those with After < n <= Until. The zero Range selects
 // all.
 type Range struct {

@@ -36,6 +36,7 @@ type reference struct {
 	touched [2]bool // likewise
 	deleted bool
 	print   recordPrint // of a live record
+	listed  byte        // the outlineFlags of its item; 0 if written by an earlier version
 
 	value []byte // of the entry; nil if it has not been read
 }
@@ -47,6 +48,7 @@ const (
 	flagTouchedOdd
 	flagHasContent
 	flagKeepsContent
+	// the other bits are outlineFlags
 )
 
 // seq returns the number in the newest generation.
@@ -75,6 +77,7 @@ func (v *reference) parse(block []byte, i int) bool {
 		numbers: [2]websync.Seq{fiveBytes(b[4:]), fiveBytes(b[9:])},
 		touched: [2]bool{flags&flagTouchedEven != 0, flags&flagTouchedOdd != 0},
 		deleted: flags&flagDeleted != 0,
+		listed:  flags &^ (1<<classShift - 1),
 		print: recordPrint{
 			ID:           binary.BigEndian.Uint64(b[15:]),
 			State:        binary.BigEndian.Uint64(b[22:]) & (1<<56 - 1),
@@ -95,7 +98,7 @@ func (v *reference) append(b []byte) []byte {
 		b = append(b, byte(seq>>32))
 		b = binary.BigEndian.AppendUint32(b, uint32(seq))
 	}
-	var flags byte
+	flags := v.listed
 	for i, set := range [...]bool{v.deleted, v.touched[0], v.touched[1], v.print.HasContent, v.print.KeepsContent} {
 		if set {
 			flags |= 1 << i

@@ -363,7 +363,7 @@ func (c *commit) puts() error {
 		if err := c.setRecord(was, seq, was.seq, rec); err != nil {
 			return err
 		}
-		if err := c.indexBorn(rec, was, seq); err != nil {
+		if err := c.indexBorn(rec, was, seq, &item); err != nil {
 			return err
 		}
 	}
@@ -415,7 +415,7 @@ func (c *commit) number(item *websync.Item, was *old) websync.Seq {
 
 // indexBorn keeps the order of first appearances. seq is the number of the record's
 // entry. The record has no number in the next generation until Compact copies the entry.
-func (c *commit) indexBorn(rec *record, was *old, seq websync.Seq) error {
+func (c *commit) indexBorn(rec *record, was *old, seq websync.Seq, item *websync.Item) error {
 	if was.live() {
 		c.source.live--
 	}
@@ -423,7 +423,7 @@ func (c *commit) indexBorn(rec *record, was *old, seq websync.Seq) error {
 	ref.numbers[c.head.generation&1] = seq
 	if rec.Live() {
 		c.source.live++
-		ref.print = c.head.key.Of(&rec.brief)
+		ref.print, ref.listed = c.head.key.Of(&rec.brief), outlineFlags(item)
 	}
 	return c.setReference(&ref)
 }
@@ -468,6 +468,9 @@ func (c *commit) indexTouch(rec *record) error {
 	ref.touched = [2]bool{touched, touched}
 	if rec.Live() {
 		ref.print = c.head.key.Of(&rec.brief)
+	}
+	if touched {
+		ref.listed = outlineFlags(rec.own)
 	}
 	return c.setReference(&ref)
 }

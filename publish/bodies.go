@@ -152,6 +152,13 @@ func (b *bodies) Check() error {
 // Documents implements [websync.Publisher]: the bodies in the order of Born.
 func (b *bodies) Documents(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
+		holds, err := holdsBodies(ctx, b.catalog)
+		if err != nil {
+			yield("", err)
+		}
+		if !holds {
+			return
+		}
 		for item, err := range b.catalog.Resources(ctx, websync.Range{Sources: b.sources}) {
 			if err == nil {
 				err = item.Check()
@@ -170,6 +177,19 @@ func (b *bodies) Documents(ctx context.Context) iter.Seq2[string, error] {
 			}
 		}
 	}
+}
+
+// A bodyHolder is a Catalog that knows whether it holds any body.
+type bodyHolder interface {
+	HoldsBodies(ctx context.Context) (bool, error)
+}
+
+// holdsBodies reports whether a Catalog may hold a body.
+func holdsBodies(ctx context.Context, c websync.Catalog) (bool, error) {
+	if h, ok := c.(bodyHolder); ok {
+		return h.HoldsBodies(ctx)
+	}
+	return true, nil
 }
 
 // urlPath returns the path of an absolute URL, escaped as it is there.

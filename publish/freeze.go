@@ -3,6 +3,7 @@ package publish
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -32,16 +33,18 @@ func Freeze(ctx context.Context, catalog websync.Catalog) (websync.Catalog, erro
 	if err != nil {
 		return nil, fmt.Errorf("publish: the catalog: %w", err)
 	}
+	bodies, err := holdsBodies(ctx, catalog)
 	return &frozen{
-		Catalog: catalog, head: head, read: head.Last,
+		Catalog: catalog, head: head, bodies: bodies, read: head.Last,
 		priors: map[websync.Seq]websync.Seq{}, born: map[websync.Seq][]websync.Seq{},
-	}, nil
+	}, err
 }
 
 // A frozen is a Catalog in one state of another one. Open is that of the other one.
 type frozen struct {
 	websync.Catalog
-	head websync.Head
+	head   websync.Head
+	bodies bool // there were any
 
 	mu     sync.Mutex
 	read   websync.Seq                   // up to which the log is read
@@ -170,6 +173,42 @@ func (f *frozen) Resources(ctx context.Context, r websync.Range) iter.Seq2[websy
 		}
 		f.yieldPage(ctx, websync.Range{Sources: r.Sources, After: after, Until: r.Until}, page, yield)
 	}
+}
+
+// HoldsBodies implements a bodyHolder.
+func (f *frozen) HoldsBodies(context.Context) (bool, error) { return f.bodies, nil }
+
+// Outlines implements [websync.Outliner] if the Catalog does.
+func (f *frozen) Outlines(ctx context.Context, r websync.Range) iter.Seq2[websync.Outline, error] {
+	return func(yield func(websync.Outline, error) bool) {
+		all, ok := f.Catalog.(websync.Outliner)
+		if !ok {
+			yield(websync.Outline{}, errors.ErrUnsupported)
+			return
+		}
+		if f.head.Born == 0 {
+			return
+		}
+		r.Until = min(cmp.Or(r.Until, f.head.Born), f.head.Born)
+		for o, err := range all.Outlines(ctx, r) {
+			if err == nil && o.Seq > f.head.Last {
+				o, err = f.outline(ctx, o.Born)
+			}
+			if !yield(o, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// outline returns the Outline of a resource that has changed since.
+func (f *frozen) outline(ctx context.Context, born websync.Seq) (websync.Outline, error) {
+	if err := f.catchUp(ctx); err != nil {
+		return websync.Outline{}, err
+	}
+	seq, _ := f.prior(born)
+	item, err := f.entry(ctx, seq)
+	return websync.OutlineOf(&item), err
 }
 
 // yieldPage yields the resources of a range. page holds those that are live now. It

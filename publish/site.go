@@ -42,21 +42,21 @@ func (s *Site) Handler(publishers ...websync.Publisher) *Handler {
 
 // WriteDir is [WriteDir] of Publishers, at one moment of the Catalog: see [Freeze].
 func (s *Site) WriteDir(ctx context.Context, dir string, publishers ...websync.Publisher) (Written, error) {
-	frozen, err := Freeze(ctx, s.Catalog)
+	catalog, err := Freeze(ctx, s.Catalog)
 	if err != nil {
 		return Written{}, err
 	}
 	then := *s
-	then.Catalog = frozen
+	then.Catalog = catalog
 	if state, ok := s.Catalog.(websync.State); ok {
-		then.Catalog = moment{frozen, state}
+		then.Catalog = moment{catalog.(*frozen), state}
 	}
 	return WriteDir(ctx, dir, then.Publishers(publishers...)...)
 }
 
 // A moment is a frozen Catalog, with the State of the one that goes on.
 type moment struct {
-	websync.Catalog
+	*frozen
 	lasting
 }
 

@@ -188,6 +188,7 @@ func (p *Publisher) open() *publishing.Site {
 			Site: p.site.At(dir+"resourcelist.xml", p.Sources...), Size: sizeOf(p.PartSize, sitemap.MaxEntries),
 			Settings: p.settings,
 			MaxBytes: sitemap.MaxBytes, Bound: p.bound, Measure: p.measure,
+			Unbound: p.Item != nil,
 		}
 		length := sizeOf(p.ListSize, defaultSize)
 		p.changes = publishing.Chain{

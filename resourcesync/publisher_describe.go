@@ -17,6 +17,7 @@ type describer struct {
 	changes   bool // the entries are changes
 
 	links []Link // of the last entry
+	texts element.Texts
 }
 
 // follows reports whether a link leads to a representation or a metadata document that
@@ -28,7 +29,7 @@ func follows(link *websync.Link, b *websync.Body) bool {
 
 // newDescriber returns a describer of changes.
 func (p *Publisher) newDescriber() describer {
-	return describer{publisher: p, linker: publishing.Linker{Site: p.site, Follows: follows}, changes: true}
+	return describer{publisher: p, linker: publishing.Linker{Site: p.site, Follows: follows}, changes: true, texts: make(element.Texts)}
 }
 
 // describe makes the entry of a resource, and returns the URL under which it is listed:
@@ -170,8 +171,8 @@ func (d *describer) element(e *Entry, x websync.Element) {
 	switch x.Space {
 	case Namespace:
 	case sitemap.Namespace:
-		if n, err := element.Parse(&x); err == nil && x.Local == "changefreq" {
-			e.ChangeFreq = sitemap.ChangeFreq(n.Text)
+		if x.Local == "changefreq" {
+			e.ChangeFreq = sitemap.ChangeFreq(d.texts.Of(&x))
 		}
 	default:
 		e.Elements = append(e.Elements, x)

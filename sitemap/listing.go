@@ -182,20 +182,18 @@ type lister struct {
 	exts    extensions
 	count   []int // elements of each extension so far
 
-	texts map[string]string // by element: its text; the same few elements recur
+	texts element.Texts
 
 	waiting      []websync.Item // until they are prepared and their targets looked up
 	waitingBytes int
 	silent       bool // reports nothing
 }
 
-const maxTexts = 1000
-
 func newLister(d *listing, out *Writer) *lister {
 	s, exts := d.publisher.site, d.publisher.Extensions
 	l := &lister{
 		listing: d, out: out, linker: publishing.Linker{Site: s}, exts: exts, count: make([]int, len(exts)),
-		texts: make(map[string]string),
+		texts: make(element.Texts),
 	}
 	l.overlap = publishing.Overlap{Site: s, Report: l.reportOverlap}
 	return l
@@ -301,9 +299,9 @@ func (l *lister) addElements(item *websync.Item) {
 	for i := range item.Resource.Elements {
 		switch x := &item.Resource.Elements[i]; {
 		case x.Space == Namespace && x.Local == "changefreq":
-			e.ChangeFreq, _ = parseChangeFreq([]byte(l.text(x)))
+			e.ChangeFreq, _ = parseChangeFreq([]byte(l.texts.Of(x)))
 		case x.Space == Namespace && x.Local == "priority":
-			e.Priority, _ = parsePriority([]byte(l.text(x)))
+			e.Priority, _ = parsePriority([]byte(l.texts.Of(x)))
 		case l.isFull(x.Space):
 			l.leaveOut(item, x, l.exts[l.exts.of(x.Space)].DocumentRule, "", "")
 		case l.exts.belongs(x.Space, x.Local) && publishing.IsActive(x):
@@ -320,21 +318,6 @@ func (l *lister) addElements(item *websync.Item) {
 func (l *lister) isFull(space string) bool {
 	i := l.exts.of(space)
 	return i >= 0 && l.exts[i].PerDocument > 0 && l.count[i] >= l.exts[i].PerDocument
-}
-
-// text returns the text of an element of the protocol.
-func (l *lister) text(x *websync.Element) string {
-	text, ok := l.texts[x.XML]
-	if ok {
-		return text
-	}
-	if n, err := element.Parse(x); err == nil {
-		text = n.Text
-	}
-	if len(l.texts) < maxTexts {
-		l.texts[x.XML] = text
-	}
-	return text
 }
 
 // hasAlternates reports whether an item has links that may be alternates.

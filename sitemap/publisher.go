@@ -144,6 +144,7 @@ func (p *Publisher) open() *publishing.Site {
 		}
 		p.list = publishing.PartList{
 			Site: p.site, Size: websync.Seq(size), Settings: p.settings, MaxBytes: MaxBytes, Bound: p.bound, Measure: p.measure,
+			Unbound: p.Item != nil || p.Prepare != nil,
 		}
 	})
 	return p.site

@@ -176,7 +176,7 @@ func (m *merger) recount(ctx context.Context) error {
 // sharedID returns an id that several of the sources have live, or "" if there is none.
 func sharedID(ctx context.Context, c *harvest.Catalog, sources []string) (string, error) {
 	const batch = 500
-	for i, source := range sources {
+	for i, source := range sources[:max(len(sources)-1, 0)] { // the last one has nobody after it
 		var ids []string
 		look := func() (string, error) {
 			for _, other := range sources[i+1:] {

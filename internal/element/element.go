@@ -155,6 +155,27 @@ func Parse(x *websync.Element) (*Node, error) {
 	return &n, err
 }
 
+// Texts holds the texts of elements that were parsed before: those of lists recur.
+type Texts map[string]string
+
+// maxTexts limits the entries of Texts.
+const maxTexts = 1000
+
+// Of returns the text of an element; empty if it is not valid.
+func (t Texts) Of(x *websync.Element) string {
+	text, ok := t[x.XML]
+	if ok {
+		return text
+	}
+	if n, err := Parse(x); err == nil {
+		text = n.Text
+	}
+	if len(t) < maxTexts {
+		t[x.XML] = text
+	}
+	return text
+}
+
 // Attr returns the value of an attribute without a namespace; empty if there is none.
 func (n *Node) Attr(local string) string {
 	for _, a := range n.Attrs {

@@ -14,9 +14,10 @@ import (
 // Born, and an index of them. It decides what each part lists, which path the part has
 // and when it changes; a Publisher writes it.
 //
-// A PartList keeps about 56 bytes for each part. The first use reads the log of the
-// newest generation once; later ones read only what is new. This assumes that every
-// change of what the Catalog lists has a log entry.
+// A PartList keeps about 56 bytes for each part. The first use reads the outlines of the
+// Catalog, or the log of the newest generation if there are none or they don't suffice;
+// later ones read only what is new in the log. This assumes that every change of what the
+// Catalog lists has a log entry.
 //
 // A PartList is safe for concurrent use; it must not be copied.
 type PartList struct {
@@ -36,6 +37,9 @@ type PartList struct {
 	// Bound returns how many bytes an item takes in a part at most, and whether its links
 	// depend on which other ids exist.
 	Bound func(item *websync.Item) (bytes int64, links bool)
+
+	// Unbound states that entries may be longer than Outline.Bytes.
+	Unbound bool
 
 	// Measure returns the length of a part, or at least MaxBytes if it is longer. It must
 	// not call methods of the PartList.
@@ -62,7 +66,7 @@ type partition struct {
 // A stamp is what a PartList knows of a part without reading its resources.
 type stamp struct {
 	seq      websync.Seq // the greatest number that touches it
-	time     int64       // of that commit, in microseconds
+	time     int64       // of that commit, in microseconds; 0 if not known
 	reported websync.Seq // refused items up to this number were reported
 	rows     rows
 
@@ -163,7 +167,9 @@ func (l *PartList) catchUp(ctx context.Context) error {
 func (l *PartList) read(ctx context.Context, head websync.Head) error {
 	t := &l.known
 	if t.id == "" || t.generation != head.Generation || !t.first.Equal(head.FirstTime) || t.last > head.Last {
-		*t = l.partition(head, l.Size)
+		if err := l.begin(ctx, head); err != nil {
+			return err
+		}
 	}
 	for {
 		if err := l.readLog(ctx, t, head); err != nil {
@@ -179,6 +185,48 @@ func (l *PartList) read(ctx context.Context, head websync.Head) error {
 		}
 		*t = l.partition(head, size)
 	}
+}
+
+// begin makes l.known the partition of head, from the outlines, or with nothing read if
+// these don't suffice.
+func (l *PartList) begin(ctx context.Context, head websync.Head) error {
+	empty := l.partition(head, l.Size)
+	l.known = empty
+	all, ok := l.Site.Catalog.(websync.Outliner)
+	if !ok || l.Unbound || len(l.Site.settings.Base) > websync.OutlineBase || head.Last == 0 {
+		return nil
+	}
+	t := l.partition(head, l.Size)
+	for o, err := range all.Outlines(ctx, websync.Range{Sources: l.Site.Sources, Generation: head.Generation, Until: head.Born}) {
+		switch {
+		case errors.Is(err, errors.ErrUnsupported):
+			return nil
+		case err != nil:
+			l.known = partition{}
+			return err
+		}
+		s := t.stampAt(o.Born)
+		s.seq, t.touched = max(s.seq, o.Seq), max(t.touched, o.Seq)
+		if o.Deleted {
+			continue
+		}
+		s.rows, s.links = some, s.links || o.Links
+		if s.bytes += o.Bytes; o.Bytes == 0 || s.bytes > l.MaxBytes/10*9 {
+			return nil // a part may be too long
+		}
+	}
+	t.last, t.time, t.born = head.Last, head.LastTime, head.Born
+	l.known = t
+	return nil
+}
+
+// stampAt returns the stamp of the part of a Born.
+func (t *partition) stampAt(born websync.Seq) *stamp {
+	n := int((born - 1) / t.size)
+	if missing := n + 1 - len(t.stamps); missing > 0 {
+		t.stamps = append(t.stamps, make([]stamp, missing)...)
+	}
+	return &t.stamps[n]
 }
 
 func (l *PartList) partition(head websync.Head, size websync.Seq) partition {
@@ -210,12 +258,8 @@ func (l *PartList) note(t *partition, item *websync.Item) {
 	if item.Born == 0 {
 		return // a tombstone that never had a live resource
 	}
-	t.touched = item.Seq
-	n := int((item.Born - 1) / t.size)
-	if missing := n + 1 - len(t.stamps); missing > 0 {
-		t.stamps = append(t.stamps, make([]stamp, missing)...)
-	}
-	s := &t.stamps[n]
+	t.touched = max(t.touched, item.Seq)
+	s := t.stampAt(item.Born)
 	s.seq, s.time, s.rows = item.Seq, item.Time.UnixMicro(), some
 	if item.Kind == websync.Deleted {
 		s.rows = unknown
@@ -263,6 +307,9 @@ func (l *PartList) Root(ctx context.Context) (p Part, err error) {
 		p.stamp = t.stampOf(&p)
 		return nil
 	})
+	if err == nil {
+		err = p.findTime(ctx)
+	}
 	return p, err
 }
 
@@ -280,7 +327,35 @@ func (l *PartList) Part(ctx context.Context, path string) (p Part, err error) {
 		p = l.part(t, int(n-1))
 		return nil
 	})
+	if err == nil {
+		err = p.findTime(ctx)
+	}
 	return p, err
+}
+
+// findTime reads the time of the last commit that touches a part, unless it is known. If
+// the generation has been dropped, Finish fails, and any later time will do.
+func (p *Part) findTime(ctx context.Context) error {
+	l, seq := p.list, p.stamp.seq
+	if p.Index || seq == 0 || p.stamp.time != 0 {
+		return nil
+	}
+	for item, err := range l.Site.Catalog.Changes(ctx, websync.Range{Generation: p.Generation, After: seq - 1, Until: seq}) {
+		switch {
+		case errors.Is(err, websync.ErrNotFound):
+			p.stamp.time = p.At.UnixMicro()
+			return nil
+		case err != nil:
+			return l.Site.CatalogError(err)
+		}
+		p.stamp.time = item.Time.UnixMicro()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := &l.known; t.id == p.id && t.at(p.n).seq == seq {
+		t.stamps[p.n].time = p.stamp.time
+	}
+	return nil
 }
 
 // Listed returns the parts that the index lists: those that are not empty.
@@ -297,9 +372,13 @@ func (l *PartList) Listed(ctx context.Context) (listed []Part, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if filled {
-			listed = append(listed, all[i])
+		if !filled {
+			continue
 		}
+		if err := all[i].findTime(ctx); err != nil {
+			return nil, err
+		}
+		listed = append(listed, all[i])
 	}
 	return listed, err
 }

@@ -43,6 +43,9 @@ func IRIFault[T Text](s T) string {
 
 // ReferenceFault checks an IRI reference, which may be relative or empty (RFC 3987 §2.2).
 func ReferenceFault[T Text](s T) string {
+	if isPlainHTTP(s) {
+		return ""
+	}
 	rest := s
 	if n := Scheme(s); n > 0 {
 		rest = s[n+1:]
@@ -59,6 +62,23 @@ func ReferenceFault[T Text](s T) string {
 		return "no host"
 	}
 	return tailFault(rest[end:], classUCS|classPrivate)
+}
+
+// isPlainHTTP reports whether s is an HTTP URL of the most common kind: a host, a path and
+// perhaps a query, without a port, escapes or anything outside of ASCII.
+func isPlainHTTP[T Text](s T) bool {
+	host := len("http://")
+	if len(s) > host && s[4] == 's' {
+		host++
+	}
+	if len(s) <= host || string(s[:4]) != "http" || string(s[host-3:host]) != "://" {
+		return false
+	}
+	end := host
+	for end < len(s) && hostChars.Has(s[end]) {
+		end++
+	}
+	return end > host && (end == len(s) || s[end] == '/') && isAll(s[end:], pathChars|classQuestion)
 }
 
 // authorityEnd returns the length of the two slashes and the authority at the beginning
