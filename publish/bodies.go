@@ -152,9 +152,27 @@ func (b *bodies) Check() error {
 // Documents implements [websync.Publisher]: the bodies in the order of Born.
 func (b *bodies) Documents(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
+		for found, err := range b.each(ctx) {
+			if !yield(found.path, err) {
+				return
+			}
+		}
+	}
+}
+
+// A found is a body and its path.
+type found struct {
+	path string
+	item *websync.Item // valid until the next one
+	body websync.Body
+}
+
+// each yields the bodies in the order of Born.
+func (b *bodies) each(ctx context.Context) iter.Seq2[found, error] {
+	return func(yield func(found, error) bool) {
 		holds, err := holdsBodies(ctx, b.catalog)
 		if err != nil {
-			yield("", err)
+			yield(found{}, err)
 		}
 		if !holds {
 			return
@@ -164,14 +182,59 @@ func (b *bodies) Documents(ctx context.Context) iter.Seq2[string, error] {
 				err = item.Check()
 			}
 			if err != nil {
-				yield("", err)
+				yield(found{}, err)
 				return
 			}
 			for _, body := range item.Bodies {
 				if body.Key.IsZero() {
 					continue
 				}
-				if !yield(urlPath(b.locator.URL(&item, body.Name)), nil) {
+				if !yield(found{urlPath(b.locator.URL(&item, body.Name)), &item, body}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// A bodyDocument is a document and its path.
+type bodyDocument struct {
+	path string
+	doc  *websync.Document
+}
+
+// eachBody yields documents of bodies in the order in which the Documents of a Publisher
+// yields their paths: those that it finds without looking up each of them.
+func eachBody(ctx context.Context, p websync.Publisher) iter.Seq2[bodyDocument, error] {
+	return func(yield func(bodyDocument, error) bool) {
+		switch p := p.(type) {
+		case joined:
+			for _, i := range p.exportOrder() {
+				for o, err := range eachBody(ctx, p[i]) {
+					if !yield(o, err) {
+						return
+					}
+				}
+			}
+		case *withLinks:
+			for o, err := range eachBody(ctx, p.Publisher) {
+				if err == nil {
+					o.doc.Links = p.links
+				}
+				if !yield(o, err) {
+					return
+				}
+			}
+		case *bodies:
+			if len(p.sources) != 1 {
+				return // several may have an id
+			}
+			for f, err := range p.each(ctx) {
+				o := bodyDocument{path: f.path}
+				if err == nil {
+					o.doc = p.document(f.item, f.body)
+				}
+				if !yield(o, err) {
 					return
 				}
 			}

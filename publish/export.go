@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -132,6 +133,8 @@ type export struct {
 	done    Written
 
 	lists []planned // to be written after the documents that are opened
+	// ahead yields documents of bodies; nil after the last one
+	ahead func() (bodyDocument, error, bool)
 	ready []newFile // to be put in place next
 	buf   *bufio.Writer
 
@@ -183,7 +186,10 @@ func (e *export) run(ctx context.Context) error {
 	if err := e.removeCeased(ctx); err != nil {
 		return err
 	}
-	return e.writeManifest(ctx, e.writeKept, 0)
+	if err := e.writeManifest(ctx, e.writeKept, 0); err != nil {
+		return err
+	}
+	return e.tree.flush()
 }
 
 // keeps reports whether the file of a document that no longer exists stays.
@@ -374,18 +380,21 @@ func (e *export) writeOldNames(b *bufio.Writer) error {
 // writeOpened writes the documents that are opened, and notes the others in e.lists. It
 // puts new files in place; if it fails, those that are complete.
 func (e *export) writeOpened(ctx context.Context) error {
+	var stop func()
+	e.ahead, stop = iter.Pull2(eachBody(ctx, e.site))
+	defer stop()
 	for d, err := range e.plan.files(ctx) {
 		if err == nil {
 			err = e.write(ctx, d, e.writeOrList)
 		}
 		if err != nil {
-			return errors.Join(err, e.place(1))
+			return errors.Join(err, e.place(1, e.tree.add))
 		}
-		if err := e.place(batchSize); err != nil {
+		if err := e.place(e.tree.batch(), e.tree.add); err != nil {
 			return err
 		}
 	}
-	return e.place(1)
+	return e.place(1, e.tree.add)
 }
 
 // writeLists writes the documents that are rendered. A document that links to others is
@@ -409,21 +418,21 @@ func (e *export) replaceStaged(ctx context.Context) error {
 		if d.state&staged != 0 {
 			e.ready = append(e.ready, d.newFile())
 		}
-		if err := e.place(batchSize); err != nil {
+		if err := e.place(batchSize, e.tree.replace); err != nil {
 			return err
 		}
 	}
-	return e.place(1)
+	return e.place(1, e.tree.replace)
 }
 
-// place puts the files in place that are ready, if there are n.
-func (e *export) place(n int) error {
+// place has put put the files in place that are ready, if there are n.
+func (e *export) place(n int, put func([]newFile) error) error {
 	if len(e.ready) < n {
 		return nil
 	}
 	files := e.ready
 	e.ready = e.ready[:0]
-	return e.tree.replace(files)
+	return put(files)
 }
 
 // writeOrList writes the new file of a document that is opened, and adds one that is
@@ -441,8 +450,11 @@ func (e *export) writeOrList(ctx context.Context, d planned, doc *websync.Docume
 func (e *export) write(
 	ctx context.Context, d planned, do func(context.Context, planned, *websync.Document) error,
 ) error {
+	doc, err := e.documentAhead(d.path)
 	for left := conflictAttempts; ; left-- {
-		doc, err := e.site.Document(ctx, d.path)
+		if doc == nil && err == nil {
+			doc, err = e.site.Document(ctx, d.path)
+		}
 		if isMissing(err) {
 			return nil
 		}
@@ -453,7 +465,22 @@ func (e *export) write(
 		if !again || left == 1 {
 			return inPath(d.path, err)
 		}
+		doc, err = nil, nil
 	}
+}
+
+// documentAhead returns the document at a path if ahead yields it next, but for others
+// that have no file; otherwise nil.
+func (e *export) documentAhead(path string) (*websync.Document, error) {
+	for e.ahead != nil {
+		switch o, err, more := e.ahead(); {
+		case !more:
+			e.ahead = nil
+		case err != nil || o.path == path:
+			return o.doc, err
+		}
+	}
+	return nil, nil
 }
 
 func inPath(path string, err error) error {

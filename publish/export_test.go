@@ -596,12 +596,91 @@ func TestAnExportThatFailsLeavesTheOneBefore(t *testing.T) {
 	}
 }
 
+// TestFlushedBeforeNamed: a file gets its name when its bytes are on disk, and a list when
+// the names of what it links to are.
+func TestFlushedBeforeNamed(t *testing.T) {
+	s := newSite()
+	s.files(map[string]string{"/a": "a", "/b/c": "c", "/b/d/e": "e"})
+	dir := t.TempDir()
+	replaced := false
+	export := func() (flushes int) {
+		tree, err := openTree(dir)
+		require.NoError(t, err)
+		defer tree.close()
+		if tree.disk == nil {
+			t.Skip("not a file system that can be flushed as a whole")
+		}
+		var written, named string
+		tree.step = func(op, name string) error {
+			switch op {
+			case "create":
+				written = name
+			case "flush":
+				written, named = "", ""
+				flushes++
+			case "rename":
+				require.Empty(t, written, "not on disk before %s has its name", name)
+				if name == "sitemap.txt" {
+					require.NotContains(t, []string{"a", "b/c", "b/d/e", "f"}, named, "not on disk before the list")
+				}
+				if named = name; name == "a" && replaced {
+					named = "" // it is put in place as lists are
+				}
+			}
+			return nil
+		}
+		require.NoError(t, (&export{tree: tree, site: Join(s)}).run(t.Context()))
+		require.False(t, tree.dirty)
+		return flushes
+	}
+	assert.Less(t, export(), 12)
+	s.files(map[string]string{"/a": "A", "/f": "f"})
+	replaced = true
+	export()
+	assert.Equal(t, map[string]string{"a": "A", "f": "f", "sitemap.txt": "/a\n/f\n"}, files(t, dir))
+}
+
+// TestBodiesAhead: bodies that are found without a look-up are the same documents as those
+// that are looked up, whatever changes in between.
+func TestBodiesAhead(t *testing.T) {
+	s := newShelf(t, 300, 900)
+	locator := websync.PathLocator{Base: "https://example.org/", Own: []string{"own"}}
+	link := websync.Link{Rel: "resourcesync", Href: "https://example.org/capabilitylist.xml"}
+	looked := Linked(Bodies(s, locator, "own"), link)
+	n := 0
+	for o, err := range eachBody(t.Context(), Join(Text("/x", "x"), looked)) {
+		require.NoError(t, err)
+		want, err := looked.Document(t.Context(), o.path)
+		require.NoError(t, err)
+		want.Open, o.doc.Open = nil, nil
+		require.Equal(t, want, o.doc)
+		n++
+	}
+	require.NotZero(t, n)
+	for range eachBody(t.Context(), Bodies(s, locator)) {
+		t.Fatal("several sources may have an id")
+	}
+
+	// Documents that are not next, or that are gone, are looked up.
+	e := &export{site: Join(looked), plan: plan{}}
+	var stop func()
+	e.ahead, stop = iter.Pull2(eachBody(t.Context(), e.site))
+	defer stop()
+	doc, err := e.documentAhead("/none")
+	require.NoError(t, err)
+	require.Nil(t, doc)
+	require.Nil(t, e.ahead)
+}
+
 // crash runs an export that ends before its n-th step, as if it was killed. It reports
-// whether the export had that many steps.
+// whether the export had that many steps. With an odd n files are flushed one by one.
 func crash(t testing.TB, dir string, n int, publishers ...websync.Publisher) (crashed bool) {
 	tree, err := openTree(dir)
 	require.NoError(t, err)
 	defer tree.close()
+	if n%2 == 1 {
+		require.NoError(t, tree.closeDisk())
+	}
 	killed := errors.New("killed")
 	tree.step = func(string, string) error {
 		if n--; n < 0 {

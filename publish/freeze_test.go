@@ -131,6 +131,33 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
+// A frozen Catalog states the outlines that there were.
+func TestFreezeOutlines(t *testing.T) {
+	s := newShelf(t, 100, 250)
+	outlines := func(c websync.Catalog) (all []websync.Outline) {
+		for o, err := range c.(websync.Outliner).Outlines(t.Context(), websync.Range{Generation: 1}) {
+			require.NoError(t, err)
+			if o.Bytes = 0; o.Deleted {
+				o.Links = false
+			}
+			all = append(all, o)
+		}
+		return all
+	}
+	want := outlines(s)
+	require.NotEmpty(t, want)
+	c, err := Freeze(t.Context(), s)
+	require.NoError(t, err)
+	for range 300 {
+		s.change()
+	}
+	require.Equal(t, want, outlines(c))
+	require.NotEqual(t, want, outlines(s))
+	empty, err := Freeze(t.Context(), testkit.NewStore(t))
+	require.NoError(t, err)
+	require.Empty(t, outlines(empty))
+}
+
 // Many resources change while they are listed, or are all deleted.
 func TestFreezeManyResources(t *testing.T) {
 	for name, change := range map[string]func(s *shelf, method string, n int){

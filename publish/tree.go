@@ -28,11 +28,20 @@ type tree struct {
 	made     string                      // the directory that mkdir made or found last
 	unsynced []*os.File                  // new files that are complete, but not yet flushed to disk
 	lock     *os.File
+
+	// disk is open as long as the tree if the system can flush a whole file system, and
+	// report what fails; otherwise it is nil. Then dirty states that there is anything to
+	// flush, and unsynced is empty.
+	disk  *os.File
+	dirty bool
 }
 
-// batchSize is how many new files are flushed to disk at the same time, which takes
-// hardly longer than flushing one.
-const batchSize = 64
+// How many new files are put in place at the same time: files that are flushed one by one
+// are open until then.
+const (
+	batchSize = 64
+	diskBatch = 4096
+)
 
 // openTree makes the directory if it does not exist, and locks it until close.
 func openTree(dir string) (*tree, error) {
@@ -44,17 +53,41 @@ func openTree(dir string) (*tree, error) {
 		return nil, err
 	}
 	t := &tree{root: root, step: func(string, string) error { return nil }}
+	if d, err := root.Open("."); err == nil {
+		if t.disk = d; !spool.CanSyncDisk(d) {
+			t.closeDisk()
+		}
+	}
 	if err = t.mkdir(private, inTheWay); err == nil {
 		err = t.takeLock()
 	}
 	if err != nil {
-		return nil, errors.Join(err, root.Close())
+		return nil, errors.Join(err, t.closeDisk(), root.Close())
 	}
 	return t, nil
 }
 
 // close releases the lock. What the export was is nobody's business afterwards.
-func (t *tree) close() error { return errors.Join(t.lock.Truncate(0), t.lock.Close(), t.root.Close()) }
+func (t *tree) close() error {
+	return errors.Join(t.lock.Truncate(0), t.lock.Close(), t.closeDisk(), t.root.Close())
+}
+
+// closeDisk lets files be flushed one by one.
+func (t *tree) closeDisk() (err error) {
+	if t.disk != nil {
+		err = t.disk.Close()
+		t.disk = nil
+	}
+	return err
+}
+
+// batch returns how many new files are put in place at the same time.
+func (t *tree) batch() int {
+	if t.disk != nil {
+		return diskBatch
+	}
+	return batchSize
+}
 
 // lockFile is locked while an export runs. It names the export that locked it last.
 const lockFile = private + "/lock"
@@ -132,10 +165,7 @@ func (t *tree) replace(files []newFile) error {
 		return err
 	}
 	for i, f := range files {
-		if err := t.step("rename", f.name); err != nil {
-			return err
-		}
-		if err := t.root.Rename(f.temp, f.name); err != nil {
+		if err := t.give(f); err != nil {
 			return err
 		}
 		dir := path.Dir(f.name)
@@ -149,8 +179,68 @@ func (t *tree) replace(files []newFile) error {
 	return nil
 }
 
-// flush flushes the unsynced files to disk, all at the same time, and closes them.
+// add gives new files their names when all their bytes are on disk. The names are on disk
+// after the next flush.
+func (t *tree) add(files []newFile) error {
+	if t.disk == nil {
+		return t.replace(files)
+	}
+	if err := t.flush(); err != nil {
+		return err
+	}
+	for _, f := range files {
+		t.dirty = true
+		if err := t.give(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// give gives a new file its name.
+func (t *tree) give(f newFile) error {
+	if err := t.step("rename", f.name); err != nil {
+		return err
+	}
+	return t.root.Rename(f.temp, f.name)
+}
+
+// complete notes that a new file has all its bytes, and closes it at the next flush at the
+// latest.
+func (t *tree) complete(f *os.File) error {
+	if t.disk != nil {
+		t.dirty = true
+		return f.Close()
+	}
+	if t.unsynced = append(t.unsynced, f); len(t.unsynced) < batchSize {
+		return nil
+	}
+	return t.flush()
+}
+
+// changed notes that names in a directory have changed. They are on disk after the next
+// flush.
+func (t *tree) changed(dir string) error {
+	if t.disk != nil {
+		t.dirty = true
+		return nil
+	}
+	return t.syncDir(dir)
+}
+
+// flush flushes to disk what is not there yet: the whole file system, or the unsynced
+// files, all at the same time.
 func (t *tree) flush() error {
+	if t.disk != nil {
+		if !t.dirty {
+			return nil
+		}
+		if err := t.step("flush", ""); err != nil {
+			return err
+		}
+		t.dirty = false
+		return spool.SyncDisk(t.disk)
+	}
 	errs := make([]error, len(t.unsynced))
 	var all sync.WaitGroup
 	for i, f := range t.unsynced {
@@ -189,7 +279,7 @@ func (t *tree) mkdir(dir string, inTheWay func(name string) error) error {
 		if err := t.root.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if err := t.syncDir(path.Dir(dir)); err != nil {
+		if err := t.changed(path.Dir(dir)); err != nil {
 			return err
 		}
 	}
@@ -218,7 +308,7 @@ func (t *tree) remove(name string) (removed bool, err error) {
 	dir := path.Dir(name)
 	for ; dir != "." && t.root.Remove(dir) == nil; dir = path.Dir(dir) {
 	}
-	return true, t.syncDir(dir)
+	return true, t.changed(dir)
 }
 
 // syncDir flushes a directory to disk. It is no error if the system can't do that.
@@ -323,12 +413,9 @@ func (w *fileWriter) finish() (changed bool, err error) {
 	if err := w.begin(); err != nil {
 		return false, err
 	}
-	w.tree.unsynced = append(w.tree.unsynced, w.new)
+	f := w.new
 	w.new = nil
-	if len(w.tree.unsynced) == batchSize {
-		err = w.tree.flush()
-	}
-	return true, err
+	return true, w.tree.complete(f)
 }
 
 // close releases what is open.
