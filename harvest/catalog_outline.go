@@ -88,3 +88,13 @@ func (s *Catalog) HoldsBodies(ctx context.Context) (held bool, err error) {
 	})
 	return held, err
 }
+
+// End returns the newest generation of the log and its greatest number. It reads less
+// than Head does.
+func (s *Catalog) End(ctx context.Context) (generation uint64, last websync.Seq, err error) {
+	err = s.view(ctx, func(r *reader) error {
+		generation, last = r.head.generation, r.head.last
+		return nil
+	})
+	return generation, last, err
+}

@@ -43,6 +43,9 @@ const (
 	gzipMax = 16 << 20
 )
 
+// keptBody is up to how many bytes documents that are opened are kept in memory.
+const keptBody = 64 << 10
+
 // decided reports whether the preconditions can be evaluated before the document is
 // opened: the tag is known, and the coding is known or does not matter.
 func (a *answer) decided() bool {
@@ -177,18 +180,14 @@ func (h *Handler) compressed(get func(context.Context) (*rendering, error)) func
 
 // openDocument opens a package or a body.
 func (a *answer) openDocument() error {
-	content, err := a.doc.Open(a.r.Context())
-	if err != nil {
-		return err
-	}
-	if err := a.use(content); err != nil {
+	if err := a.openOnce(); err != nil {
 		return err
 	}
 	a.gzip = a.gzip && a.size >= gzipMin && a.size <= gzipMax
 	if !a.gzip {
 		return nil
 	}
-	content.Close()
+	a.content.Close()
 	a.content = nil
 	if a.headOnly() {
 		return nil
@@ -209,10 +208,36 @@ func (a *answer) openDocument() error {
 	}
 	s.release()
 	a.gzip = false
-	if content, err = a.doc.Open(a.r.Context()); err != nil {
+	return a.openOnce()
+}
+
+// openOnce makes the bytes of a package or a body the content. Short ones with a tag are
+// kept in memory.
+func (a *answer) openOnce() error {
+	k := key{slot{a.path, false}, a.tag}
+	if s := a.h.cache.held(k); s != nil && a.tag != "" {
+		return a.use(s.reader())
+	}
+	content, err := a.doc.Open(a.r.Context())
+	if err != nil {
 		return err
 	}
-	return a.use(content)
+	if err := a.use(content); err != nil || a.size > keptBody || a.doc.ETag == "" {
+		return err
+	}
+	s, err := a.h.cache.render(a.r.Context(), func(_ context.Context, w io.Writer) error {
+		_, err := content.Seek(0, io.SeekStart)
+		if err == nil {
+			_, err = io.CopyN(w, content, a.size)
+		}
+		return errors.Join(err, content.Close())
+	})
+	if err != nil {
+		a.content = nil
+		return err
+	}
+	a.h.cache.keepNew(k, s)
+	return a.use(s.reader())
 }
 
 // sumTag makes a tag from the bytes of r.
@@ -264,7 +289,12 @@ func (a *answer) send(w http.ResponseWriter) error {
 // copy sends the next bytes of the content.
 func (a *answer) copy(w io.Writer, length int64) {
 	content := &counter{Reader: a.content}
-	_, err := io.CopyN(w, content, length)
+	var err error
+	if r, ok := a.content.(*renderingReader); ok && r.rendering.text != nil {
+		_, err = w.Write(r.next(length))
+	} else {
+		_, err = io.CopyN(w, content, length)
+	}
 	if err == nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -30,24 +31,92 @@ import (
 // [websync.ErrGone] for a body of a deleted record, and [websync.ErrNotFound] for one
 // that is not stored.
 func Bodies(catalog websync.Catalog, locator websync.Locator, sources ...string) websync.Publisher {
-	return &bodies{catalog, locator, sources}
+	b := &bodies{catalog: catalog, locator: locator, sources: sources}
+	b.ended, _ = catalog.(ended)
+	return b
 }
 
 type bodies struct {
 	catalog websync.Catalog
 	locator websync.Locator
 	sources []string
+	ended   ended // the Catalog; nil if it is none
+
+	mu    sync.Mutex
+	known map[string]*websync.Document // by path: some of those found when the log ended at
+	at    logEnd
 }
+
+// An ended is a Catalog that knows where its log ends without reading more.
+type ended interface {
+	End(ctx context.Context) (generation uint64, last websync.Seq, err error)
+}
+
+// A logEnd is where a log ends.
+type logEnd struct {
+	generation uint64
+	last       websync.Seq
+}
+
+// Limits of the documents that are known: they take a few MB.
+const (
+	maxKnown     = 4096
+	maxKnownLink = 512 // bytes
+)
 
 // Document implements [websync.Publisher].
 func (b *bodies) Document(ctx context.Context, path string) (*websync.Document, error) {
+	if b.ended == nil {
+		doc, _, err := b.find(ctx, path)
+		return doc, err
+	}
+	var at logEnd
+	var err error
+	if at.generation, at.last, err = b.ended.End(ctx); err != nil {
+		return nil, err
+	}
+	if doc := b.knownAt(at, path); doc != nil {
+		return doc, nil
+	}
+	doc, size, err := b.find(ctx, path)
+	if err == nil && size <= maxKnownLink {
+		b.note(at, path, doc)
+	}
+	return doc, err
+}
+
+// knownAt returns a document that was found when the log ended there, or later.
+func (b *bodies) knownAt(at logEnd, path string) *websync.Document {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.at != at {
+		b.at, b.known = at, nil
+	}
+	return b.known[path]
+}
+
+// note notes a document that was found when the log ended there, or later.
+func (b *bodies) note(at logEnd, path string, doc *websync.Document) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.at != at {
+		return
+	}
+	if b.known == nil || len(b.known) == maxKnown {
+		b.known = make(map[string]*websync.Document)
+	}
+	b.known[path] = doc
+}
+
+// find looks up a document. It returns the size of what it keeps besides the path.
+func (b *bodies) find(ctx context.Context, path string) (_ *websync.Document, size int, _ error) {
 	id, name, ok := b.locator.Find(path)
 	if !ok {
-		return nil, websync.ErrNotFound
+		return nil, 0, websync.ErrNotFound
 	}
 	sources, err := b.asked(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	missing := websync.ErrNotFound
 	var found websync.Item
@@ -55,11 +124,11 @@ func (b *bodies) Document(ctx context.Context, path string) (*websync.Document, 
 	for _, source := range sources {
 		items, err := b.catalog.Get(ctx, source, []string{id})
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		item := items[0]
 		if err := item.Check(); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if item.Seq == 0 || urlPath(b.locator.URL(&item, name)) != path {
 			continue // with this id, a resource of this source has another URL
@@ -77,9 +146,9 @@ func (b *bodies) Document(ctx context.Context, path string) (*websync.Document, 
 		}
 	}
 	if kept.Key.IsZero() {
-		return nil, missing
+		return nil, 0, missing
 	}
-	return b.document(&found, kept), nil
+	return b.document(&found, kept), kept.Link.Size(), nil
 }
 
 // asked returns the sources to search, own ones first.

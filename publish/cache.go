@@ -172,6 +172,13 @@ func (c *cache) keep(k key, s *rendering) {
 	}
 }
 
+// keepNew is keep of a rendering that nobody waits for.
+func (c *cache) keepNew(k key, s *rendering) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.keep(k, s)
+}
+
 func (c *cache) count(s *rendering, n int64) {
 	if s.file == nil {
 		c.memory += n

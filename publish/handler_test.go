@@ -657,15 +657,20 @@ func TestAReaderWhoGoesAwayIsNoError(t *testing.T) {
 	assert.Empty(t, logged.String())
 
 	s := newSite()
+	text := strings.Repeat("0123456789", keptBody/10+1)
 	s.set("/ends", func() (*websync.Document, error) {
 		return &websync.Document{Type: "image/png", ETag: "x", Open: func(context.Context) (io.ReadSeekCloser, error) {
-			return &failing{strings.NewReader("0123456789"), 5, errors.New("the disk")}, nil
+			return &failing{strings.NewReader(text), 5, errors.New("the disk")}, nil
 		}}, nil
 	})
 	h = newHandler(t, s)
 	h.Log = slog.New(slog.NewTextHandler(&logged, nil))
 	assert.Panics(t, func() { get(h, "GET", "/ends") })
 	assert.Regexp(t, `level=ERROR.*bytes=5 error="the disk"`, logged.String())
+
+	// A short one is read before anything is sent.
+	text = "0123456789"
+	assert.Equal(t, http.StatusInternalServerError, get(h, "GET", "/ends").Code)
 }
 
 func TestBodiesAreClosed(t *testing.T) {

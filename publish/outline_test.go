@@ -1,7 +1,10 @@
 package publish
 
 import (
+	"context"
+	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -64,4 +67,85 @@ func TestOutlinesChangeNothing(t *testing.T) {
 			assert.Equal(t, want, all(begun[i]), "round %d", round)
 		}
 	}
+}
+
+// A countingCatalog counts what is read of it.
+type countingCatalog struct {
+	*shelf
+	gets, opens int // calls
+}
+
+func (c *countingCatalog) Get(ctx context.Context, source string, ids []string) ([]websync.Item, error) {
+	c.gets++
+	return c.shelf.Get(ctx, source, ids)
+}
+
+func (c *countingCatalog) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, error) {
+	c.opens++
+	return c.shelf.Open(ctx, b)
+}
+
+// TestBodiesInMemory: what is kept of bodies is never older than the log.
+func TestBodiesInMemory(t *testing.T) {
+	c := &countingCatalog{shelf: newShelf(t, 8, 10)}
+	locator := websync.PathLocator{Base: "https://example.org/", Own: []string{"own"}}
+	kept := newHandler(t, Bodies(c, locator))
+	var paths []string
+	for i := range 8 {
+		paths = append(paths, fmt.Sprintf("/%d", i), urlPath(locator.URL(&websync.Item{Source: "other", Resource: websync.Resource{ID: fmt.Sprintf("urn:x:%d", i)}}, "content")))
+	}
+	found := 0
+	for range 60 {
+		c.change()
+		fresh := newHandler(t, Bodies(c.shelf, locator))
+		for _, path := range paths {
+			want := get(fresh, "GET", path)
+			for _, fields := range [][]string{nil, {"Range", "bytes=2-4"}, {"If-None-Match", want.Header().Get("ETag")}} {
+				for _, method := range []string{"GET", "HEAD"} {
+					want, got := get(fresh, method, path, fields...), get(kept, method, path, fields...)
+					require.Equal(t, want.Code, got.Code)
+					require.Equal(t, want.Body.String(), got.Body.String())
+					require.Equal(t, want.Header(), got.Header())
+				}
+			}
+			if want.Code == http.StatusOK {
+				found++
+			}
+		}
+	}
+	require.NotZero(t, found)
+	assert.Less(t, c.opens, 200)
+	for _, path := range paths {
+		if get(kept, "GET", path).Code == http.StatusOK {
+			c.gets, c.opens = 0, 0
+			get(kept, "GET", path)
+			get(kept, "GET", path, "If-None-Match", get(kept, "HEAD", path).Header().Get("ETag"))
+			assert.Zero(t, c.gets+c.opens)
+		}
+	}
+}
+
+// TestManyBodies: documents that are known are limited, and long ones are not kept.
+func TestManyBodies(t *testing.T) {
+	s := newShelf(t, 8, 0)
+	locator := websync.PathLocator{Base: "https://example.org/", Own: []string{"own"}}
+	b := Bodies(s, locator).(*bodies)
+	text := "text"
+	for i, typ := range []string{"text/plain", "text/plain; x=" + strings.Repeat("x", maxKnownLink)} {
+		s.Fill("own", []string{text}, websync.Item{
+			Resource: websync.Resource{ID: fmt.Sprintf("https://example.org/%d", i)},
+			Bodies:   []websync.Body{{Name: "content", Link: websync.Link{Type: typ}, Key: websync.SHA256([]byte(text))}},
+		})
+	}
+	for i, known := range []int{1, 1} {
+		_, err := b.Document(t.Context(), fmt.Sprintf("/%d", i))
+		require.NoError(t, err)
+		require.Len(t, b.known, known)
+	}
+	for i := range 2 * maxKnown {
+		b.note(b.at, fmt.Sprint(i), new(websync.Document))
+		require.LessOrEqual(t, len(b.known), maxKnown)
+	}
+	b.note(logEnd{}, "/of another state", new(websync.Document))
+	require.Nil(t, b.knownAt(b.at, "/of another state"))
 }

@@ -25,6 +25,7 @@ type rendering struct {
 	io.ReaderAt
 	size  int64
 	file  *spool.File // if nil, the bytes are in memory
+	text  []byte      // if they are
 	moved bool        // the Catalog changed while it was rendered
 	refs  atomic.Int32
 }
@@ -58,6 +59,12 @@ func (r *renderingReader) Close() error {
 	return nil
 }
 
+// next returns the next n bytes of a rendering in memory.
+func (r *renderingReader) next(n int64) []byte {
+	at, _ := r.Seek(n, io.SeekCurrent)
+	return r.rendering.text[at-n : at]
+}
+
 // render calls write and keeps what it writes: nothing, which is no gzip form, if that
 // would expand too much. The caller holds the one reference to the result.
 func (c *cache) render(ctx context.Context, write func(context.Context, io.Writer) error) (*rendering, error) {
@@ -85,7 +92,7 @@ func (c *cache) render(ctx context.Context, write func(context.Context, io.Write
 	s := &rendering{ReaderAt: w.file, size: w.file.Size(), file: w.file, moved: moved}
 	if s.size == 0 {
 		text := bytes.Clone(w.memory.Bytes())
-		s.ReaderAt, s.size, s.file = bytes.NewReader(text), int64(len(text)), nil
+		s.ReaderAt, s.size, s.file, s.text = bytes.NewReader(text), int64(len(text)), nil, text
 	}
 	s.refs.Store(1)
 	kept = true

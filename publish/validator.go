@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,7 +70,14 @@ func (v *validator) lastModified(now time.Time) time.Time {
 // 304, or 200 if they hold. If-None-Match may name either form; the answer then names
 // that one.
 func (v *validator) check(h http.Header, now time.Time) int {
+	if !isConditional(h) {
+		return http.StatusOK
+	}
 	own, other := v.etag(), ""
+	if own != "" && v.onlyNoneMatch(h) && h.Get("If-None-Match") == own {
+		v.matched = own
+		return http.StatusNotModified
+	}
 	if v.vary && h.Get("If-None-Match") != "" {
 		other = (&validator{tag: v.tag, gzip: !v.gzip}).etag()
 	}
@@ -83,11 +91,19 @@ func (v *validator) check(h http.Header, now time.Time) int {
 	return status
 }
 
+// conditional are the fields that make a request conditional.
+var conditional = [...]string{"If-Match", "If-Unmodified-Since", "If-None-Match", "If-Modified-Since"}
+
+// isConditional reports whether a request has conditions.
+func isConditional(h http.Header) bool {
+	return slices.ContainsFunc(conditional[:], func(name string) bool { return len(h[name]) > 0 })
+}
+
 // evaluate has net/http evaluate the conditions in their order (RFC 9110 §13.2.2) with
 // this tag. It reads only the first line of each field.
 func (v *validator) evaluate(h http.Header, tag string, now time.Time) int {
 	conditions := make(http.Header)
-	for _, name := range []string{"If-Match", "If-Unmodified-Since", "If-None-Match", "If-Modified-Since"} {
+	for _, name := range conditional {
 		if values := h.Values(name); len(values) > 0 {
 			conditions.Set(name, strings.Join(values, ","))
 		}
