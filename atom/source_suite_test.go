@@ -100,7 +100,7 @@ func TestSourceConformance(t *testing.T) {
 			Source: func() harvest.Source { return &atom.Source{URL: feedURL, Dir: dir} },
 			Sites:  archiveStates(), Bodies: harvest.SkipBodies,
 			Store:     func(testing.TB) harvest.Store { return memstore.New() },
-			Positions: 6,
+			Positions: racing.Some(6),
 		})
 	})
 	t.Run("redirects", func(t *testing.T) {
@@ -110,7 +110,7 @@ func TestSourceConformance(t *testing.T) {
 		}
 		sourcetest.Run(t, sourcetest.Options{
 			Source: func() harvest.Source { return &atom.Source{URL: feedURL} },
-			Sites:  sites, Bodies: harvest.SkipBodies, Positions: 6,
+			Sites:  sites, Bodies: harvest.SkipBodies, Positions: racing.Some(6),
 			Store: func(testing.TB) harvest.Store { return memstore.New() },
 		})
 	})

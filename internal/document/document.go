@@ -65,7 +65,6 @@ type Document struct {
 // negative, there is no limit.
 func (d *Document) Open(src io.Reader, maxBytes int64) error {
 	d.limited = new(counter)
-	d.Reader = bufio.NewReader(d.limited)
 	note := func(message string) { d.Report(Compression, 0, 0, nil, message) }
 	if buffer, ok := src.(*bytes.Buffer); ok {
 		d.whole = buffer.Bytes()
@@ -84,6 +83,7 @@ func (d *Document) Open(src io.Reader, maxBytes int64) error {
 		z, err := newGunzip(b, note)
 		if err != nil {
 			d.limited.err = err
+			d.Reader = bufio.NewReader(d.limited)
 			return d.Fail(0, 0, "", err)
 		}
 		b = bufio.NewReaderSize(&counter{r: z, max: -1}, headSize)

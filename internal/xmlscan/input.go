@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	bufferSize = 32 << 10
-	padding    = 16 // zero bytes after the data: every scan stops there at the latest
+	smallBuffer = 4 << 10 // for a document that is not longer
+	bufferSize  = 32 << 10
+	padding     = 16 // zero bytes after the data: every scan stops there at the latest
 )
 
 // errSize is srcErr after MaxSize bytes.
@@ -44,7 +45,7 @@ type marker struct {
 func (in *input) reset(src io.Reader) {
 	buf := in.buf
 	if buf == nil {
-		buf = make([]byte, bufferSize+padding)
+		buf = make([]byte, smallBuffer+padding)
 	}
 	clear(buf[:padding])
 	*in = input{src: src, buf: buf}
@@ -65,9 +66,10 @@ func (r *Reader) more() {
 		}
 		return
 	}
+	full := r.end == len(r.buf)-padding
 	r.slide()
-	if free := len(r.buf) - padding - r.end; free <= r.end {
-		r.buf = append(r.buf, make([]byte, len(r.buf))...)
+	if free := len(r.buf) - padding - r.end; free <= r.end || full && len(r.buf) < bufferSize {
+		r.buf = append(r.buf, make([]byte, max(len(r.buf), bufferSize+padding-len(r.buf)))...)
 	}
 	before := r.end
 	for r.srcErr == nil && r.end-before <= unread {
