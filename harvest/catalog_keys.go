@@ -7,6 +7,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/codec"
+	"github.com/websync-go/websync/internal/logkey"
 )
 
 // The layout. A key is a letter and what follows; numbers are big-endian so that their
@@ -57,7 +58,7 @@ const (
 	checkpointKey = 'p'
 	recordKey     = 'r'
 	bornKey       = 'b'
-	logKey        = 'l'
+	logKey        = logkey.Letter
 	compactionKey = 'k'
 	taskKey       = 't'
 	dueKey        = 'q'

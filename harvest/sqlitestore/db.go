@@ -14,6 +14,7 @@ import (
 	"zombiezen.com/go/sqlite"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/logkey"
 )
 
 // readers is the number of connections that read.
@@ -401,9 +402,9 @@ func (c *conn) column(s *sqlite.Stmt, i int) []byte {
 // Get implements [harvest.Reader].
 func (c *conn) Get(key []byte) (value []byte, err error) {
 	get, long := c.get, true
-	if isLog(key) {
+	if logkey.Is(key) {
 		get, long = c.getLog, false
-		n, ok := logRow(key)
+		n, ok := logkey.Row(key)
 		if !ok {
 			return nil, nil
 		}
@@ -457,7 +458,7 @@ func (c *conn) Scan(from, to []byte, _ int, fn func(key, value []byte) bool) err
 	for _, part := range [...]struct {
 		from, to []byte // of the keys
 		scan     func(from, to []byte, fn func(key, value []byte) bool) (more bool, err error)
-	}{{nil, logFrom, c.scanKV}, {logFrom, logTo, c.scanLogKeys}, {logTo, nil, c.scanKV}} {
+	}{{nil, logkey.From, c.scanKV}, {logkey.From, logkey.To, c.scanLogKeys}, {logkey.To, nil, c.scanKV}} {
 		begin, end := from, to
 		if bytes.Compare(begin, part.from) < 0 {
 			begin = part.from
@@ -512,11 +513,11 @@ func (c *conn) scanRows(from, to []byte, fn func(key, value []byte) bool) (more 
 
 func (c *conn) scanLogKeys(from, to []byte, fn func(key, value []byte) bool) (more bool, err error) {
 	defer func() { err = errors.Join(err, c.scanLog.Reset()) }()
-	c.scanLog.BindInt64(1, logBound(from))
-	c.scanLog.BindInt64(2, logBound(to))
+	c.scanLog.BindInt64(1, logkey.Bound(from))
+	c.scanLog.BindInt64(2, logkey.Bound(to))
 	row, err := c.scanLog.Step()
 	for more = true; row && more && err == nil; {
-		key := c.logKey(c.scanLog.ColumnInt64(0))
+		key := logkey.Append(c.room(logkey.Size), c.scanLog.ColumnInt64(0))
 		if more = fn(key, c.column(c.scanLog, 1)); more {
 			row, err = c.scanLog.Step()
 		}
@@ -526,11 +527,11 @@ func (c *conn) scanLogKeys(from, to []byte, fn func(key, value []byte) bool) (mo
 
 // Set implements [harvest.Tx].
 func (c *conn) Set(key, value []byte) error {
-	if isLog(key) {
-		n, ok := logRow(key)
+	if logkey.Is(key) {
+		n, ok := logkey.Row(key)
 		if !ok {
 			return wrap(fmt.Errorf("the key %x: a key of the log has a generation below 2^%d and a number below 2^%d",
-				key, generationBits, seqBits))
+				key, logkey.GenerationBits, logkey.SeqBits))
 		}
 		c.setLog.BindInt64(1, n)
 		c.setLog.BindBytes(2, value)
@@ -548,7 +549,7 @@ func (c *conn) Set(key, value []byte) error {
 
 // Delete implements [harvest.Tx].
 func (c *conn) Delete(key []byte) error {
-	if n, ok := logRow(key); ok {
+	if n, ok := logkey.Row(key); ok {
 		c.removeLog.BindInt64(1, n)
 		return wrap(c.run(c.removeLog))
 	}

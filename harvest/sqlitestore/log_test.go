@@ -13,12 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/logkey"
 )
 
 // randomKey returns a key of the log, or one near the first or the last of them.
 func randomKey(rng *rand.Rand) []byte {
-	numbers := []uint64{0, 1, 2, 255, 256, 1<<seqBits - 1}
-	generations := []uint64{0, 1, 2, 1<<generationBits - 1}
+	numbers := []uint64{0, 1, 2, 255, 256, 1<<logkey.SeqBits - 1}
+	generations := []uint64{0, 1, 2, 1<<logkey.GenerationBits - 1}
 	if rng.IntN(3) == 0 {
 		return []byte(fmt.Sprintf("%c%d", "aklmz"[rng.IntN(5)], rng.IntN(20)))
 	}
@@ -54,7 +55,7 @@ func TestOrderOfKeys(t *testing.T) {
 				require.NoError(t, tx.Delete(key))
 				continue
 			}
-			if key[0] == 'l' && len(key) != logKeySize {
+			if key[0] == 'l' && len(key) != logkey.Size {
 				require.ErrorContains(t, tx.Set(key, []byte(value)), "a key of the log")
 				continue
 			}

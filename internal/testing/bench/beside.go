@@ -15,9 +15,9 @@ type Side struct {
 // CPU returns a Side whose time is the processor time of this process.
 func CPU(name string, do func() error) Side {
 	return Side{name, func() (time.Duration, error) {
-		before := cpuTime()
+		before := CPUTime()
 		err := do()
-		return cpuTime() - before, err
+		return CPUTime() - before, err
 	}}
 }
 

@@ -6,5 +6,5 @@ import "time"
 
 var start = time.Now()
 
-// cpuTime returns the time that has passed: processor time is not at hand.
-func cpuTime() time.Duration { return time.Since(start) }
+// CPUTime returns the time that has passed: processor time is not at hand.
+func CPUTime() time.Duration { return time.Since(start) }
