@@ -32,12 +32,12 @@ func TestOpenRefuses(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrClosed)
 	require.ErrorIs(t, s.Swap(t.Context(), "k", nil, []byte("v")), os.ErrClosed)
 
-	pgtest.Ask(t, dsn, "update "+schema+".version set n = 2")
+	pgtest.Ask(t, dsn, "update "+schema+".version set n = 3")
 	_, err = Open(t.Context(), dsn, &Options{Schema: schema})
 	require.ErrorIs(t, err, harvest.ErrNewer)
-	pgtest.Ask(t, dsn, "update "+schema+".version set n = 0")
+	pgtest.Ask(t, dsn, "update "+schema+".version set n = 1")
 	_, err = Open(t.Context(), dsn, &Options{Schema: schema})
-	require.ErrorContains(t, err, "has version 0: version 1 is right")
+	require.ErrorContains(t, err, "has version 1: version 2 is right")
 }
 
 // No error has the password of the connection string.

@@ -11,18 +11,21 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// schemaVersion is the version of schema.
-const schemaVersion = 1
+// schemaVersion is the version of schema. Version 1 had no table of the log.
+const schemaVersion = 2
 
 // schema is the schema of the database; $ stands for its name. package harvest defines
 // the keys and values, with a version of its own. Keys that are too long for an index are
-// in a table of their own, by a hash, in the order of their first bytes. A session is an
-// opening of the Store, and the number of its latest Update.
+// in a table of their own, by a hash, in the order of their first bytes. The log is in
+// chunks: see type chunk. A session is an opening of the Store, and the number of its
+// latest Update.
 var schema = [...]string{
 	"create table $.kv (k bytea primary key, v bytea not null)",
 	"alter table $.kv alter v set storage external",
 	"create table $.long (hash bytea primary key, prefix bytea not null, k bytea not null, v bytea not null)",
 	"create index on $.long (prefix)",
+	"create table $.log (n bigint primary key, v bytea not null)",
+	"alter table $.log alter v set storage external",
 	"create table $.session (id bytea primary key, updates bigint not null, at timestamptz not null)",
 	"create table $.version (n bigint not null)",
 }
@@ -45,6 +48,7 @@ type statements struct {
 	get, getLong, scan, scanLong          string
 	insert, replace, replaceLong          string
 	remove, removeLong                    string
+	getLog, scanLog, insertLog, removeLog string
 	applied, isApplied, expire            string
 	exists, create, version, writeVersion string
 }
@@ -64,6 +68,12 @@ func newStatements(schema string) statements {
 			"from (" + pairs + ") as p on conflict (hash) do update set v = excluded.v"),
 		remove:     in("delete from $.kv where k = any ($1)"),
 		removeLong: in("delete from $.long where hash = any ($1)"),
+		getLog: in("select n, v from $.log where n = any (array(" +
+			"select (select max(n) from $.log where n <= asked) from unnest($1) as asked))"),
+		scanLog: in("select n, v from $.log where n >= coalesce((select max(n) from $.log where n <= $1), $1) and n < $2 " +
+			"order by n limit $3"),
+		insertLog: in("insert into $.log select * from unnest($1, $2)"),
+		removeLog: in("delete from $.log where n = any ($1)"),
 		applied: in("insert into $.session values ($1, $2, now()) " +
 			"on conflict (id) do update set updates = excluded.updates, at = excluded.at"),
 		isApplied: in("select from $.session where id = $1 and updates = $2"),

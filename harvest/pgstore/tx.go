@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/logkey"
 	"github.com/websync-go/websync/internal/survive"
 )
 
@@ -28,6 +29,7 @@ type tx struct {
 	notify  bool
 	failure error // of the first round trip that failed
 	known   map[string]pair
+	chunks  map[int64]*chunk // that were read, by their first rows
 	arena   []byte
 }
 
@@ -41,6 +43,7 @@ type pair struct {
 	value   []byte // nil if there is none
 	state   state  // in the database
 	changed bool   // value is to be written
+	in      *chunk // that has the entry of the log; nil if none does
 }
 
 // A state is what is known of a key in the database.
@@ -65,7 +68,7 @@ func (s *Store) begin(ctx context.Context, a access) (*tx, error) {
 	if err != nil {
 		return nil, s.failed(ctx, err)
 	}
-	return &tx{db: s, ctx: ctx, conn: conn, access: a, known: map[string]pair{}}, nil
+	return &tx{db: s, ctx: ctx, conn: conn, access: a, known: map[string]pair{}, chunks: map[int64]*chunk{}}, nil
 }
 
 // batch returns a batch to which the statements of the next round trip are added.
@@ -153,6 +156,8 @@ const maxStatement = 4 << 20
 // addChanges adds the statements that write what has changed, in order of the keys.
 func (t *tx) addChanges(b *batch) {
 	var remove, removeLong [][]byte
+	var entries []entry
+	chunks := map[*chunk]bool{}
 	var insert, replace, long [2][][]byte
 	size := 0
 	flush := func() {
@@ -162,8 +167,14 @@ func (t *tx) addChanges(b *batch) {
 	for _, key := range slices.Sorted(maps.Keys(t.known)) {
 		p := t.known[key]
 		k := []byte(key)
-		switch {
+		switch row, isLog := logkey.Row(k); {
 		case !p.changed || p.value == nil && p.state == absent:
+			continue
+		case p.in != nil:
+			chunks[p.in] = true
+			continue
+		case isLog:
+			entries = append(entries, entry{row, p.value})
 			continue
 		case p.value == nil && isLong(k):
 			removeLong = append(removeLong, hash(k))
@@ -181,6 +192,7 @@ func (t *tx) addChanges(b *batch) {
 		}
 	}
 	flush()
+	t.addLog(b, entries, chunks)
 	if len(remove) > 0 {
 		b.add(t.db.sql.remove, nil, remove)
 	}
@@ -217,18 +229,22 @@ func (t *tx) Get(key []byte) ([]byte, error) {
 // Prefetch implements [harvest.Prefetcher].
 func (t *tx) Prefetch(keys [][]byte) error {
 	var short, hashes [][]byte
+	var rows []int64
 	for _, k := range keys {
 		if _, ok := t.known[string(k)]; ok {
 			continue
 		}
 		t.known[string(k)] = pair{state: absent}
-		if isLong(k) {
+		switch row, isLog := logkey.Row(k); {
+		case isLog:
+			rows = append(rows, row)
+		case isLong(k):
 			hashes = append(hashes, hash(k))
-		} else {
+		default:
 			short = append(short, k)
 		}
 	}
-	if len(short)+len(hashes) == 0 {
+	if len(short)+len(hashes)+len(rows) == 0 {
 		return nil
 	}
 	b := t.batch()
@@ -238,6 +254,9 @@ func (t *tx) Prefetch(keys [][]byte) error {
 	}
 	if len(hashes) > 0 {
 		b.add(t.db.sql.getLong, found, hashes)
+	}
+	if len(rows) > 0 {
+		b.add(t.db.sql.getLog, t.learn, rows)
 	}
 	return t.send(b)
 }
@@ -251,20 +270,28 @@ func (t *tx) Absent(key []byte) {
 
 // Set implements [harvest.Tx].
 func (t *tx) Set(key, value []byte) error {
-	t.write(key, value)
-	return nil
+	if err := checkLog(key); err != nil {
+		return err
+	}
+	return t.write(key, value)
 }
 
 // Delete implements [harvest.Tx].
-func (t *tx) Delete(key []byte) error {
-	t.write(key, nil)
-	return nil
-}
+func (t *tx) Delete(key []byte) error { return t.write(key, nil) }
 
-func (t *tx) write(key, value []byte) {
+func (t *tx) write(key, value []byte) error {
+	p, known := t.known[string(key)]
+	if isLog := logkey.Is(key); isLog && !known {
+		if _, err := t.Get(key); err != nil { // the chunk must be known
+			return err
+		}
+		p = t.known[string(key)]
+	}
 	t.dirty = true
 	t.notify = t.notify || key[0] == harvest.LogKey
-	t.known[string(key)] = pair{value, t.known[string(key)].state, true}
+	p.value, p.changed = value, true
+	t.known[string(key)] = p
+	return nil
 }
 
 // maxPage limits the keys that a Scan reads in one round trip. Their number grows from
@@ -276,42 +303,64 @@ func (t *tx) Scan(from, to []byte, n int, fn func(key, value []byte) bool) error
 	for n = min(n, maxPage); ; n = min(4*n, maxPage) {
 		p := page{t: t, fn: fn, left: n}
 		b := t.batch()
-		long := func(row [][]byte) { p.long = append(p.long, [2][]byte{t.keep(row[0]), t.keep(row[1])}) }
-		b.add(t.db.sql.scanLong, long, from, to, prefix(from), prefix(to), int64(n))
-		b.add(t.db.sql.scan, p.row, from, to, int64(n))
+		p.addScan(b, from, to)
+		if !logkey.Is(from) || bytes.Compare(to, logkey.To) > 0 {
+			long := func(row [][]byte) { p.others = append(p.others, [2][]byte{t.keep(row[0]), t.keep(row[1])}) }
+			b.add(t.db.sql.scanLong, long, from, to, prefix(from), prefix(to), int64(n))
+			b.add(t.db.sql.scan, p.row, from, to, int64(n))
+		}
 		if err := t.send(b); err != nil {
 			return err
 		}
-		p.upTo(nil)
-		if p.left > 0 || p.over {
+		p.sort()
+		p.upTo(p.end)
+		switch {
+		case p.over || p.left > 0 && p.end == nil:
 			return nil
+		case p.left > 0:
+			from = p.end
+		default:
+			from = append(bytes.Clone(p.last), 0)
 		}
-		from = append(bytes.Clone(p.last), 0)
 	}
 }
 
-// A page merges up to a number of keys of both tables, in their order.
+// A page merges up to a number of keys of all tables, in their order.
 type page struct {
-	t    *tx
-	fn   func(key, value []byte) bool
-	long [][2][]byte
-	left int    // keys
-	last []byte // the last key that fn was given
-	over bool   // fn wants no more
+	t      *tx
+	fn     func(key, value []byte) bool
+	others [][2][]byte // of the log and of long keys, which are read first
+	sorted bool        // others are in their order
+	left   int         // keys
+	end    []byte      // the page has no keys from here on; nil if it has all there are
+	last   []byte      // the last key that fn was given
+	over   bool        // fn wants no more
 }
 
 func (p *page) row(row [][]byte) {
+	p.sort()
+	if p.end != nil && bytes.Compare(row[0], p.end) >= 0 {
+		return
+	}
 	p.upTo(row[0])
 	if p.left > 0 && !p.over {
 		p.give(p.t.keep(row[0]), p.t.keep(row[1]))
 	}
 }
 
-// upTo gives fn the long keys before limit, all of them if it is nil.
+// sort puts the others in their order, once all of them are read.
+func (p *page) sort() {
+	if !p.sorted {
+		slices.SortFunc(p.others, func(a, b [2][]byte) int { return bytes.Compare(a[0], b[0]) })
+		p.sorted = true
+	}
+}
+
+// upTo gives fn the other keys before limit, all of them if it is nil.
 func (p *page) upTo(limit []byte) {
-	for len(p.long) > 0 && p.left > 0 && !p.over && (limit == nil || bytes.Compare(p.long[0][0], limit) < 0) {
-		p.give(p.long[0][0], p.long[0][1])
-		p.long = p.long[1:]
+	for len(p.others) > 0 && p.left > 0 && !p.over && (limit == nil || bytes.Compare(p.others[0][0], limit) < 0) {
+		p.give(p.others[0][0], p.others[0][1])
+		p.others = p.others[1:]
 	}
 }
 
@@ -345,6 +394,7 @@ const (
 	oidInt8       = 20
 	oidText       = 25
 	oidByteaArray = 1001
+	oidInt8Array  = 1016
 )
 
 var binaryFormat = []int16{1}
@@ -362,21 +412,27 @@ func (b *batch) add(sql string, row func(row [][]byte), params ...any) {
 		case []byte:
 			values[i], types[i] = p, oidBytea
 		case [][]byte:
-			values[i], types[i] = array(p), oidByteaArray
+			values[i], types[i] = array(oidBytea, p), oidByteaArray
+		case []int64:
+			numbers := make([][]byte, len(p))
+			for i, n := range p {
+				numbers[i] = binary.BigEndian.AppendUint64(nil, uint64(n))
+			}
+			values[i], types[i] = array(oidInt8, numbers), oidInt8Array
 		}
 	}
 	b.ExecParams(sql, values, types, binaryFormat, binaryFormat)
 	b.rows = append(b.rows, row)
 }
 
-// array returns an array of byte strings in the binary format.
-func array(elements [][]byte) []byte {
+// array returns an array of elements of a type in the binary format.
+func array(oid uint32, elements [][]byte) []byte {
 	size := 20
 	for _, e := range elements {
 		size += 4 + len(e)
 	}
 	b := make([]byte, 0, size)
-	for _, n := range [...]uint32{1, 0, oidBytea, uint32(len(elements)), 1} { // dimensions, nulls, type, size, first index
+	for _, n := range [...]uint32{1, 0, oid, uint32(len(elements)), 1} { // dimensions, nulls, type, size, first index
 		b = binary.BigEndian.AppendUint32(b, n)
 	}
 	for _, e := range elements {
