@@ -30,9 +30,9 @@ type Catalog struct {
 	// Now is the clock. If nil, it is time.Now.
 	Now func() time.Time
 	// ChunkSize limits the bytes of a body that wait in memory for their Update. A longer
-	// body is written as it comes, to Blobs or in pieces of this size. If zero, it is 16
-	// KiB for a Store that is [Blobs], and 128 KiB for others; if negative, there is no
-	// limit.
+	// body is written as it comes, to Blobs or in pieces of this size. The bodies of an
+	// Update that are longer only together are one blob, if Blobs is an [Eraser]. If zero,
+	// it is 128 KiB; if negative, there is no limit.
 	ChunkSize int
 	// Blobs keeps long bodies beside the Store. If nil, the Store keeps them. NewCatalog
 	// sets it for a Store that is [Blobs] itself; then it must not be changed. For any

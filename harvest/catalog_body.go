@@ -2,6 +2,7 @@ package harvest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -17,23 +18,12 @@ import (
 	"github.com/websync-go/websync"
 )
 
-const (
-	defaultChunkSize = 128 << 10
-	besideChunkSize  = 16 << 10 // if the Store keeps Blobs: then a long body costs it nothing
-)
-
 // chunkSize returns how many bytes of a body wait in memory.
 func (s *Catalog) chunkSize() int {
-	switch {
-	case s.ChunkSize > 0:
-		return s.ChunkSize
-	case s.ChunkSize < 0:
+	if s.ChunkSize < 0 {
 		return math.MaxInt
 	}
-	if _, ok := s.store.(Blobs); ok {
-		return besideChunkSize
-	}
-	return defaultChunkSize
+	return cmp.Or(s.ChunkSize, 128<<10)
 }
 
 // newBody returns a writer for one body. A small body is kept in memory until its Commit.
@@ -109,21 +99,28 @@ func (w *bodyWriter) writable() error {
 
 // spill moves what is in memory to a blob.
 func (w *bodyWriter) spill() (err error) {
-	name := strings.ToLower(rand.Text())
-	if owner := w.s.owner(); owner != "" {
-		name += "." + owner
-	}
 	var ctx context.Context
 	ctx, w.cancel = context.WithCancel(w.ctx)
-	w.s.beginWriting(name)
-	if w.blob, err = w.s.blobs().CreateBlob(ctx, name); err != nil {
-		w.s.endWriting(name)
+	if w.name, w.blob, err = w.s.createBlob(ctx); err != nil {
 		return err
 	}
-	w.name = name
 	_, err = w.blob.Write(w.buf)
 	w.buf = nil
 	return err
+}
+
+// createBlob creates a blob that this process writes until endWriting.
+func (s *Catalog) createBlob(ctx context.Context) (name string, w io.WriteCloser, err error) {
+	name = strings.ToLower(rand.Text())
+	if owner := s.owner(); owner != "" {
+		name += "." + owner
+	}
+	s.beginWriting(name)
+	if w, err = s.blobs().CreateBlob(ctx, name); err != nil {
+		s.endWriting(name)
+		return "", nil, err
+	}
+	return name, w, nil
 }
 
 func (w *bodyWriter) Finish() (key websync.Digest, size int64, err error) {
@@ -310,14 +307,16 @@ func (s *Catalog) Open(ctx context.Context, b websync.Body) (io.ReadSeekCloser, 
 			return openBody{smallBody{bytes.NewReader(data)}, s, b.Key, v.size}, nil
 		}
 		r, err := openBlob(ctx, s.blobs(), &v)
-		if err == nil {
+		if err == nil && v.inPack() {
+			r, err = unpack(r, &v, k)
+		}
+		switch {
+		case err == nil:
 			return openBody{r, s, b.Key, v.size}, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		if v.blob == before {
+		case errors.Is(err, fs.ErrNotExist) && v.blob == before:
 			return nil, notFound(b)
+		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrCorrupt) || v.blob == before:
+			return nil, err
 		}
 		before = v.blob // it may have been removed and stored again
 	}
@@ -331,7 +330,8 @@ type openBody struct {
 	size    int64
 }
 
-// openBlob opens the blob of v. If it has another size, the error is ErrCorrupt.
+// openBlob opens the blob of v at the body's beginning. If it has another size, the error
+// is ErrCorrupt.
 func openBlob(ctx context.Context, blobs Blobs, v *body) (io.ReadSeekCloser, error) {
 	r, err := blobs.OpenBlob(ctx, v.blob)
 	if err != nil {
@@ -339,10 +339,10 @@ func openBlob(ctx context.Context, blobs Blobs, v *body) (io.ReadSeekCloser, err
 	}
 	size, err := r.Seek(0, io.SeekEnd)
 	if err == nil {
-		_, err = r.Seek(0, io.SeekStart)
+		_, err = r.Seek(int64(v.n), io.SeekStart)
 	}
-	if err == nil && size != v.size {
-		err = fmt.Errorf("%w: the blob %s has %d bytes, want %d", ErrCorrupt, v.blob, size, v.size)
+	if end := int64(v.n) + v.size; err == nil && (size < end || size > end && !v.inPack()) {
+		err = fmt.Errorf("%w: the blob %s has %d bytes, want %d", ErrCorrupt, v.blob, size, end)
 	}
 	if err != nil {
 		return nil, errors.Join(err, r.Close())

@@ -32,10 +32,14 @@ func (s *Catalog) commit(ctx context.Context, c *claim, b *batch) ([]string, err
 	if err != nil {
 		return nil, err
 	}
+	p, err := s.newPack(ctx, b.Bodies, bodies)
+	if err != nil {
+		return nil, err
+	}
 	var done commit
 	ran := false
 	err = s.update(ctx, func(w *writer) error {
-		done = commit{writer: w, s: s, ctx: ctx, now: s.now(), batch: b, bodies: bodies, records: -1}
+		done = commit{writer: w, s: s, ctx: ctx, now: s.now(), batch: b, bodies: bodies, pack: p, records: -1}
 		err := done.run(c)
 		ran = err == nil
 		return err
@@ -44,6 +48,7 @@ func (s *Catalog) commit(ctx context.Context, c *claim, b *batch) ([]string, err
 		w := bw.(*bodyWriter)
 		w.afterCommit(err == nil, err == nil && done.used[w], ran)
 	}
+	s.afterPack(ctx, p, err == nil && done.packed > 0, ran && err != nil)
 	if len(done.conflicts) > 0 {
 		return done.conflicts, nil
 	}
@@ -99,6 +104,8 @@ type commit struct {
 	batch  *batch
 	bodies map[sum]*bodyWriter
 	used   map[*bodyWriter]bool
+	pack   pack
+	packed uint64 // bodies that are stored in it
 
 	claim     heldClaim
 	source    source
@@ -590,11 +597,20 @@ func (c *commit) bindBodies() error {
 			return err
 		}
 	}
-	return nil
+	if c.packed == 0 {
+		return nil
+	}
+	if err := c.checkBlob(&body{blob: c.pack.name, n: 1, size: c.pack.size - 1}); err != nil {
+		return err
+	}
+	return c.setTaken(c.pack.name, c.packed)
 }
 
 func (c *commit) prefetchBodies(sums []sum) error {
 	return c.prefetch(func(add func(key)) {
+		if c.pack.name != "" {
+			add(blobKeyOf(deadKey, c.pack.name))
+		}
 		for _, k := range sums {
 			add(newKey(bodyKey).bytes(k[:]))
 			if from := c.bodies[k]; from != nil && from.name != "" {
@@ -708,11 +724,16 @@ func (c *commit) store(v *body, from *bodyWriter) error {
 	}
 	c.used[from] = true
 	if v.blob != "" { // the old blob is missing
-		if err := c.delete(blobKeyOf(takenKey, v.blob)); err != nil {
+		if _, err := c.untake(v.blob); err != nil {
 			return err
 		}
 	}
 	v.since, v.size, v.blob, v.n = c.now, from.size, from.name, 0
+	if at, ok := c.pack.at[from]; ok {
+		v.blob, v.n = c.pack.name, at
+		c.packed++
+		return nil
+	}
 	if v.blob == "" {
 		c.head.bodies++
 		v.n = c.head.bodies
@@ -721,19 +742,18 @@ func (c *commit) store(v *body, from *bodyWriter) error {
 		}
 		return c.tx.Set(bytes.Clone(c.key(dataKey).number(v.n)), from.buf)
 	}
-	if err := c.checkBlob(from); err != nil {
+	if err := c.checkBlob(v); err != nil {
 		return err
 	}
-	return c.set(blobKeyOf(takenKey, v.blob), present)
+	return c.setTaken(v.blob, 1)
 }
 
 // checkBlob returns errNoBody if Vacuum has removed the blob, or has begun to.
-func (c *commit) checkBlob(from *bodyWriter) error {
-	dead, err := c.Get(blobKeyOf(deadKey, from.name))
+func (c *commit) checkBlob(v *body) error {
+	dead, err := c.Get(blobKeyOf(deadKey, v.blob))
 	if err != nil {
 		return err
 	}
-	v := &body{blob: from.name, size: from.size}
 	there := false
 	if c.s.Blobs != nil {
 		there, err = c.isThere(v)

@@ -340,7 +340,7 @@ func (in *inspection) tasks() {
 }
 
 func (in *inspection) bodies() {
-	unused, data, taken := 0, 0, 0
+	unused, data, taken := 0, 0, map[string]uint64{}
 	for _, p := range in.keys[bodyKey] {
 		k := sum(p.key[1:])
 		var v body
@@ -359,28 +359,32 @@ func (in *inspection) bodies() {
 		if inline {
 			data++
 		}
-		if in.has(newKey(dataKey).number(v.n)) != inline {
-			in.fault("body %x: its bytes", k[:4])
-		}
 		if v.blob != "" {
-			taken++
+			taken[v.blob]++
 			in.blob(k, &v)
+		} else if in.has(newKey(dataKey).number(v.n)) != inline {
+			in.fault("body %x: its bytes", k[:4])
 		}
 	}
 	for k := range in.refs {
 		in.fault("body %x is not there", k[:4])
 	}
+	for _, p := range in.keys[takenKey] {
+		if n := parse(p.value).uint(); n != taken[string(p.key[1:])] {
+			in.fault("blob %s: %d bodies, counted %d", p.key[1:], taken[string(p.key[1:])], n)
+		}
+	}
 	chunks := in.chunks()
-	if unused != len(in.keys[unusedKey]) || data != len(in.keys[dataKey]) || taken != len(in.keys[takenKey]) ||
+	if unused != len(in.keys[unusedKey]) || data != len(in.keys[dataKey]) || len(taken) != len(in.keys[takenKey]) ||
 		chunks != uint64(len(in.keys[chunkKey])) {
 		in.fault("unused %d of %d, data %d of %d, taken %d of %d, chunks %d of %d", unused, len(in.keys[unusedKey]),
-			data, len(in.keys[dataKey]), taken, len(in.keys[takenKey]), chunks, len(in.keys[chunkKey]))
+			data, len(in.keys[dataKey]), len(taken), len(in.keys[takenKey]), chunks, len(in.keys[chunkKey]))
 	}
 }
 
 // blob checks the blob of a body.
 func (in *inspection) blob(k sum, v *body) {
-	if !in.has(blobKeyOf(takenKey, v.blob)) || in.has(blobKeyOf(deadKey, v.blob)) {
+	if !in.has(blobKeyOf(takenKey, v.blob)) || in.has(blobKeyOf(deadKey, v.blob)) || in.has(erasedKey(v)) {
 		in.fault("body %x: its blob is not marked as taken", k[:4])
 	}
 	var b blob

@@ -37,8 +37,10 @@ import (
 //	q n due id   1, for a task that may fall due; due in microseconds
 //	B sum        body: see type body
 //	D n          the bytes of a body that is no blob; those of one commit are adjacent
-//	F blob       1, for a blob that a body names
+//	F blob       uvarint number of bodies in a blob: 1, or more in a pack
 //	X blob       1, for a blob to be removed: no body may name it any more
+//	X blob 0 at size
+//	             1, for a body that is to be erased from a pack
 //	P blob       a blob in chunks: see type blob
 //	C blob chunk a chunk of it
 //	Z time sum   1, for a body that no record has named since then

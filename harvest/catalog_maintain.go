@@ -478,8 +478,12 @@ func (w *writer) vacuum(unused key) error {
 	if v.blob == "" {
 		return w.delete(newKey(dataKey).number(v.n))
 	}
-	if err := w.delete(blobKeyOf(takenKey, v.blob)); err != nil {
+	left, err := w.untake(v.blob)
+	if err != nil {
 		return err
+	}
+	if left > 0 {
+		return w.set(erasedKey(&v), present)
 	}
 	return w.set(blobKeyOf(deadKey, v.blob), present)
 }
@@ -559,7 +563,7 @@ func (s *Catalog) removeDead(ctx context.Context) error {
 		})
 		for _, name := range names {
 			if err == nil {
-				err = s.blobs().RemoveBlob(ctx, name)
+				err = s.removeBlob(ctx, name)
 			}
 		}
 		if err == nil && len(names) > 0 {

@@ -150,9 +150,12 @@ type body struct {
 	refs  int64 // by current records
 	since int64 // when it was stored, or when the last record ceased to name it
 	size  int64
-	n     uint64 // of its bytes, unless it is a blob
+	n     uint64 // of its bytes if it is not in a blob; where it begins in a pack; 0 if it is a blob
 	blob  string // the name of its blob; empty if it is none
 }
+
+// inPack reports whether other bodies are in the same blob.
+func (v *body) inPack() bool { return v.blob != "" && v.n != 0 }
 
 func (v *body) append(b []byte) []byte {
 	b = binary.AppendVarint(append(b, layoutVersion), v.refs)

@@ -7,7 +7,7 @@ import (
 )
 
 // A Store is an ordered key-value store, on which a [Catalog] stands. Many goroutines use
-// it at once. It may also implement [Blobs], [Owners], [Rester] and [Watcher], and its
+// it at once. It may also implement [Blobs], [Eraser], [Owners], [Rester] and [Watcher], and its
 // Readers and Txs [Prefetcher].
 //
 // Keys have 1 to 5,000 bytes and are ordered byte by byte. Values have one byte to
@@ -116,6 +116,15 @@ type Blobs interface {
 	// until fn returns false. It may omit blobs that are created or removed meanwhile.
 	// The caller ignores names of another form.
 	ListBlobs(ctx context.Context, fn func(name string, modified time.Time) bool) error
+}
+
+// An Eraser is Blobs that can remove a part of a blob. If Blobs are an Eraser, a [Catalog]
+// stores the short bodies of a large Update in one blob.
+type Eraser interface {
+	// EraseBlob replaces size bytes of a complete blob, from offset on, with zeros, and
+	// gives back their space as far as it can. A reader that is open may get either. This
+	// is durable when the next Update returns. It is no error if there is no such blob.
+	EraseBlob(ctx context.Context, name string, offset, size int64) error
 }
 
 // Owners is implemented by a Store that knows which processes use it. The claims of a

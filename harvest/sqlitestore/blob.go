@@ -14,7 +14,10 @@ import (
 	"github.com/websync-go/websync/internal/spool"
 )
 
-var _ harvest.Blobs = (*Store)(nil)
+var (
+	_ harvest.Blobs  = (*Store)(nil)
+	_ harvest.Eraser = (*Store)(nil)
+)
 
 // blobDir returns the directory of bodies that are files. They are in subdirectories
 // named by the first two letters of their names.
@@ -36,16 +39,20 @@ func makeDir(dir string) error {
 	if err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(dir))
+	return syncPath(filepath.Dir(dir))
 }
 
-// syncDir makes the names in a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
+// syncPath makes the names in a directory, or the bytes of a file, durable. If it is gone,
+// there is nothing to do.
+func syncPath(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	return spool.SyncDir(d)
+	return spool.SyncDir(f)
 }
 
 // CreateBlob implements [harvest.Blobs]. The file has its final name from the start, and
@@ -74,35 +81,35 @@ func (w *blobWriter) Close() error {
 		return w.File.Close()
 	}
 	err := errors.Join(w.File.Sync(), w.File.Close())
-	w.d.unsyncedDir(filepath.Dir(w.Name()))
+	w.d.noteUnsynced(filepath.Dir(w.Name()))
 	return wrap(err)
 }
 
-// syncDirs makes the names of new files durable.
-func (s *Store) syncDirs() error {
+// sync makes the names of new files durable, and what was erased from others.
+func (s *Store) sync() error {
 	s.mu.Lock()
-	dirs := s.unsynced
-	if len(dirs) == 0 { // the map stays the one that others write to
+	paths := s.unsynced
+	if len(paths) == 0 { // the map stays the one that others write to
 		s.mu.Unlock()
 		return nil
 	}
 	s.unsynced = map[string]bool{}
 	s.mu.Unlock()
 	var err error
-	for dir := range dirs {
+	for path := range paths {
 		if err == nil {
-			err = syncDir(dir)
+			err = syncPath(path)
 		}
 		if err != nil { // the next Update tries again
-			s.unsyncedDir(dir)
+			s.noteUnsynced(path)
 		}
 	}
 	return err
 }
 
-func (s *Store) unsyncedDir(dir string) {
+func (s *Store) noteUnsynced(path string) {
 	s.mu.Lock()
-	s.unsynced[dir] = true
+	s.unsynced[path] = true
 	s.mu.Unlock()
 }
 
@@ -122,6 +129,32 @@ func (s *Store) RemoveBlob(_ context.Context, name string) error {
 		err = nil
 	}
 	return wrap(err)
+}
+
+// EraseBlob implements [harvest.Eraser].
+func (s *Store) EraseBlob(_ context.Context, name string, offset, size int64) error {
+	path := s.blobPath(name)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return wrap(err)
+	}
+	err = errors.Join(erase(f, offset, offset+size), f.Close())
+	s.noteUnsynced(path)
+	return wrap(err)
+}
+
+// overwrite writes zeros.
+func overwrite(f *os.File, from, to int64) error {
+	var zeros [32 << 10]byte
+	for ; from < to; from += int64(len(zeros)) {
+		if _, err := f.WriteAt(zeros[:min(to-from, int64(len(zeros)))], from); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // staleAfter is the age from which a file without an owner in its name counts as one that

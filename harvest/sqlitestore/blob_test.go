@@ -15,9 +15,9 @@ func TestSyncDirs(t *testing.T) {
 	for range 4 {
 		group.Go(func() {
 			for range 200 {
-				d.unsyncedDir(dir)
-				assert.NoError(t, d.syncDirs())
-				assert.NoError(t, d.syncDirs())
+				d.noteUnsynced(dir)
+				assert.NoError(t, d.sync())
+				assert.NoError(t, d.sync())
 			}
 		})
 	}

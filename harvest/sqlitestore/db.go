@@ -46,7 +46,8 @@ type Store struct {
 	reading chan struct{} // holds a token for each reader in use
 	mu      sync.Mutex
 	idle    []*conn // readers not in use
-	// unsynced are directories with new files whose names may not be durable.
+	// unsynced are directories with new files whose names may not be durable, and files
+	// of which bytes were erased.
 	unsynced map[string]bool
 
 	closed    chan struct{}
@@ -134,7 +135,7 @@ func (s *Store) Update(ctx context.Context, fn func(harvest.Tx) error) error {
 		err = fn(c)
 	}
 	if err == nil {
-		err = wrap(errors.Join(c.settle(&s.limits), s.syncDirs(), s.checkInPlace()))
+		err = wrap(errors.Join(c.settle(&s.limits), s.sync(), s.checkInPlace()))
 	}
 	if err == nil {
 		err = wrap(c.run(c.commit))

@@ -11,9 +11,10 @@
 // The files of a Store named FILE are
 //
 //   - FILE, the database, and while it is open FILE-wal and FILE-shm, which belong to it;
-//   - FILE.bodies, a directory with the bodies that are longer than the ChunkSize of
-//     their [harvest.Catalog], by default 16 KiB. The database knows which file is which.
-//     Shorter bodies are in the database;
+//   - FILE.bodies, a directory with a file for each body that is longer than the ChunkSize
+//     of its [harvest.Catalog], 128 KiB by default, and one for the shorter bodies of a
+//     Commit if they are longer than that together. The database knows which bytes are
+//     which. Other bodies are in the database;
 //   - FILE.owners, a directory with one small locked file for each open Store. It is gone
 //     when all are closed.
 //
@@ -47,7 +48,8 @@
 // The log only grows until it is compacted. Compact writes a generation of the log
 // without superseded entries, Drop removes older generations, Vacuum removes bodies that
 // no record names any more. None of them makes the database file shorter: free space is
-// reused. They work in many short transactions, alongside commits.
+// reused. In a file of several bodies Vacuum overwrites one with zeros, on Linux with a
+// hole, which takes no space. They work in many short transactions, alongside commits.
 //
 // To make a copy while the Store is in use, run "VACUUM INTO 'copy.db'" with any SQLite
 // tool first and copy FILE.bodies to copy.db.bodies after that, with no Vacuum in

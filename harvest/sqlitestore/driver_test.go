@@ -75,4 +75,9 @@ func OpenCatalog(ctx context.Context, file string, o *Options) (*Catalog, error)
 	return &Catalog{harvest.NewCatalog(s), s}, nil
 }
 
+// View is that of the Store.
+func (c *Catalog) View(ctx context.Context, fn func(harvest.Reader) error) error {
+	return c.db.View(ctx, fn)
+}
+
 func (c *Catalog) Close() error { return c.db.Close() }

@@ -79,6 +79,7 @@ func workOnce(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
+	s.ChunkSize = 16 << 10 // so that some bodies are long
 	stops := strings.Fields(os.Getenv(workerStops))
 	input := bufio.NewReader(os.Stdin)
 	var mu sync.Mutex // while a worker stops, none of its Gets goes on
@@ -227,7 +228,7 @@ func TestKillWorker(t *testing.T) {
 			assert.Empty(t, value, "tasks in hand")
 			_, err = s.Vacuum(ctx, 0)
 			require.NoError(t, err)
-			assert.Len(t, bodyFiles(t, file), 10, "files of bodies after Vacuum")
+			checkFiles(t, s, file)
 			require.NoError(t, s.Close())
 		})
 	}

@@ -100,11 +100,70 @@ const (
 	noneLeft  = "RemoveBlob removes a blob; it is no error when there is none"
 	listsAll  = "ListBlobs calls fn with each blob, complete or not"
 	ownName   = "Each blob has a name of its own: 26 letters and digits and, with Owners, a full stop and the name of an owner"
+	erases    = "EraseBlob replaces size bytes of a complete blob, from offset on, with zeros"
 	notPart   = "Blobs are not part of an Update"
 	anywhere  = "All methods may be called from several goroutines and inside an Update"
 )
 
+// erased alters what EraseBlob erases.
+func erased(alter func(offset, size int64) (int64, int64)) func(d *driver) {
+	return func(d *driver) {
+		d.eraseBlob = func(ctx context.Context, name string, offset, size int64) error {
+			offset, size = alter(offset, size)
+			return d.soundErase(ctx, name, offset, size)
+		}
+	}
+}
+
 var brokenBlobs = []brokenDriver{
+	{
+		name:   "EraseBlob does nothing",
+		breaks: erases,
+		caught: "blobs/erase",
+		fault:  erased(func(offset, _ int64) (int64, int64) { return offset, 0 }),
+	},
+	{
+		name:   "EraseBlob leaves the last byte",
+		breaks: erases,
+		caught: "blobs/erase",
+		fault:  erased(func(offset, size int64) (int64, int64) { return offset, size - 1 }),
+	},
+	{
+		name:   "EraseBlob erases from the beginning of a block",
+		breaks: erases,
+		caught: "blobs/erase",
+		fault: erased(func(offset, size int64) (int64, int64) {
+			return offset &^ 4095, size + offset&4095
+		}),
+	},
+	{
+		name:   "EraseBlob shortens the blob",
+		breaks: erases,
+		caught: "blobs/erase",
+		fault: func(d *driver) {
+			d.eraseBlob = func(_ context.Context, name string, offset, size int64) error {
+				d.m.mu.Lock()
+				defer d.m.mu.Unlock()
+				if b := d.m.blobs[name]; b != nil {
+					b.data = slices.Delete(slices.Clone(b.data), int(offset), int(offset+size))
+				}
+				return nil
+			}
+		},
+	},
+	{
+		name:   "EraseBlob of an unknown name is an error",
+		breaks: "It is no error if there is no such blob",
+		caught: "blobs/erase",
+		fault: func(d *driver) {
+			d.eraseBlob = func(ctx context.Context, name string, offset, size int64) error {
+				if _, err := d.soundOpen(ctx, name); err != nil {
+					return err
+				}
+				return d.soundErase(ctx, name, offset, size)
+			}
+		},
+	},
 	{
 		name:   "a blob can be opened after the next Update only",
 		breaks: canOpen,

@@ -24,6 +24,7 @@ const (
 	prefetching
 	watching
 	blobbing
+	notErasing
 	owning
 	resting
 	everything
@@ -193,6 +194,7 @@ type driver struct {
 	createBlob func(ctx context.Context, name string) (io.WriteCloser, error)
 	openBlob   func(ctx context.Context, name string) (io.ReadSeekCloser, error)
 	removeBlob func(ctx context.Context, name string) error
+	eraseBlob  func(ctx context.Context, name string, offset, size int64) error
 	listBlobs  func(ctx context.Context, fn func(name string, modified time.Time) bool) error
 
 	naming func(number int) string // names the openings
@@ -216,6 +218,7 @@ func (m *medium) open(lacks feature, alter func(d *driver)) *driver {
 	d.commit = d.soundCommit
 	d.notify = d.soundNotify
 	d.createBlob, d.openBlob, d.removeBlob, d.listBlobs = d.soundCreate, d.soundOpen, d.soundRemove, d.soundList
+	d.eraseBlob = d.soundErase
 	d.naming, d.owner, d.dead = ownerName, d.soundOwner, d.soundDead
 	d.rest = func(context.Context) error { return nil }
 	d.watch = d.soundWatch
@@ -231,15 +234,28 @@ type opening interface {
 
 func (d *driver) self() *driver { return d }
 
+type erasing interface {
+	harvest.Blobs
+	harvest.Eraser
+}
+
 // db returns d without the interfaces that it lacks.
 func (d *driver) db() harvest.Store {
 	type (
-		b = harvest.Blobs
+		b = erasing
 		o = harvest.Owners
 		r = harvest.Rester
 		w = harvest.Watcher
 	)
 	switch d.lacks {
+	case notErasing:
+		return struct {
+			opening
+			harvest.Blobs
+			o
+			r
+			w
+		}{d, d, d, d, d}
 	case blobbing:
 		return struct {
 			opening
@@ -531,6 +547,16 @@ func (d *driver) soundRemove(_ context.Context, name string) error {
 	return nil
 }
 
+func (d *driver) soundErase(_ context.Context, name string, offset, size int64) error {
+	d.m.mu.Lock()
+	defer d.m.mu.Unlock()
+	if b, ok := d.m.blobs[name]; ok {
+		b.data = slices.Clone(b.data) // others read it
+		clear(b.data[offset:][:size])
+	}
+	return nil
+}
+
 // A listed is what ListBlobs yields of a blob.
 type listed struct {
 	name     string
@@ -567,12 +593,17 @@ func (d *driver) OpenBlob(ctx context.Context, name string) (io.ReadSeekCloser, 
 
 func (d *driver) RemoveBlob(ctx context.Context, name string) error { return d.removeBlob(ctx, name) }
 
+func (d *driver) EraseBlob(ctx context.Context, name string, offset, size int64) error {
+	return d.eraseBlob(ctx, name, offset, size)
+}
+
 func (d *driver) ListBlobs(ctx context.Context, fn func(name string, modified time.Time) bool) error {
 	return d.listBlobs(ctx, fn)
 }
 
 var (
 	_ harvest.Blobs      = (*driver)(nil)
+	_ harvest.Eraser     = (*driver)(nil)
 	_ harvest.Owners     = (*driver)(nil)
 	_ harvest.Rester     = (*driver)(nil)
 	_ harvest.Watcher    = (*driver)(nil)

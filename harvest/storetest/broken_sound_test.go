@@ -91,6 +91,7 @@ var soundDrivers = []soundDriver{
 	{name: "lacks Prefetcher", lacks: prefetching, alter: func(*driver) {}},
 	{name: "lacks Watcher", lacks: watching, alter: func(*driver) {}},
 	{name: "lacks Blobs", lacks: blobbing, alter: func(*driver) {}},
+	{name: "lacks Eraser", lacks: notErasing, alter: func(*driver) {}},
 	{name: "lacks Owners", lacks: owning, alter: func(*driver) {}},
 	{name: "lacks Rester", lacks: resting, alter: func(*driver) {}},
 	{name: "lacks all that is optional", lacks: everything, alter: func(*driver) {}},
