@@ -183,5 +183,12 @@ func (p *pipe) send(s *slot) {
 	if s.sample != nil && s.err == nil {
 		p.compare(s)
 	}
+	s.bytes = 0
+	for _, w := range s.bodies {
+		if _, n, err := w.Finish(); err == nil {
+			s.bytes += n
+		}
+	}
+	p.queue.hold(s.bytes)
 	p.finished <- s
 }

@@ -41,8 +41,9 @@ func (p *pipe) idle() bool { return len(p.finished) == 0 && p.getting.Load() == 
 
 // collection gathers the slots of the next batch.
 type collection struct {
-	slots []*slot
-	bytes int64
+	slots  []*slot
+	bytes  int64
+	bodies int64 // bytes of them
 }
 
 func (c *collection) add(s *slot) {
@@ -50,11 +51,8 @@ func (c *collection) add(s *slot) {
 	if s.change != nil {
 		c.bytes += int64(s.change.Record.Resource.Size())
 	}
-	for _, w := range s.bodies {
-		if _, n, err := w.Finish(); err == nil {
-			c.bytes += n
-		}
-	}
+	c.bytes += s.bytes
+	c.bodies += s.bytes
 }
 
 func (c *collection) full() bool { return len(c.slots) >= commitSlots || c.bytes >= commitBytes }
@@ -93,6 +91,7 @@ func (p *pipe) flush(ctx context.Context, c *collection) error {
 	for _, s := range slots {
 		p.retire(ctx, s)
 	}
+	p.queue.hold(-c.bodies)
 	*c = collection{}
 	if len(slots)+len(conflicted) > 0 {
 		p.put(slots, conflicted)
@@ -328,4 +327,6 @@ const (
 	commitSlots = 512
 	commitBytes = 4 << 20     // of bodies and descriptions, about
 	commitAge   = time.Second // how long a finished slot waits for others
+
+	maxUncommitted = 2 * commitBytes // of bodies: what is more waits for get
 )

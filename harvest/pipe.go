@@ -99,10 +99,11 @@ func aborted(ctx context.Context, err error) bool {
 
 // A queue holds the slots that wait for get.
 type queue struct {
-	mu     sync.Mutex
-	slots  []*slot
-	closed bool
-	ready  chan struct{} // holds a token while there may be something to pop
+	mu          sync.Mutex
+	slots       []*slot
+	closed      bool
+	uncommitted int64         // bytes of bodies that commit has not committed
+	ready       chan struct{} // holds a token while there may be something to pop
 }
 
 func (q *queue) push(s *slot) {
@@ -110,6 +111,16 @@ func (q *queue) push(s *slot) {
 	q.slots = append(q.slots, s)
 	q.mu.Unlock()
 	q.signal()
+}
+
+// hold changes the number of bytes that commit has not committed.
+func (q *queue) hold(bytes int64) {
+	q.mu.Lock()
+	q.uncommitted += bytes
+	q.mu.Unlock()
+	if bytes < 0 {
+		q.signal()
+	}
 }
 
 func (q *queue) close() {
@@ -131,11 +142,12 @@ func (q *queue) pop(ctx context.Context) *slot {
 	for {
 		q.mu.Lock()
 		var s *slot
-		if len(q.slots) > 0 {
+		room := q.uncommitted < maxUncommitted
+		if len(q.slots) > 0 && room {
 			s, q.slots[0] = q.slots[0], nil
 			q.slots = q.slots[1:]
 		}
-		more := len(q.slots) > 0 || q.closed
+		more := len(q.slots) > 0 && room || q.closed
 		q.mu.Unlock()
 		if more {
 			q.signal()

@@ -24,6 +24,7 @@ type slot struct {
 	decision
 	taken  amounts // of the quota
 	bodies []pendingBody
+	bytes  int64    // of bodies
 	done   *taskRef // the task that is carried out or ended
 	err    error    // of a failure
 
