@@ -1,0 +1,51 @@
+package harvest_test
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/websync-go/websync/internal/testing/testkit"
+)
+
+// While the Store is slow, a run gets no more than 8 MiB of bodies ahead of it.
+func TestBodiesWaitForCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const size, pages = 100_000, 300
+		w := newWorld(t)
+		events := w.numbered(pages)
+		for _, ev := range events {
+			w.site.set(ev.Resource.ID, ev.Resource.ID+strings.Repeat(" ", size))
+		}
+		blocked, release := make(chan struct{}), make(chan struct{})
+		var once sync.Once
+		w.h.Catalog = w.watched(func(_ context.Context, act testkit.Act) error {
+			if act == testkit.Commit {
+				once.Do(func() {
+					close(blocked)
+					<-release
+				})
+			}
+			return nil
+		})
+		w.h.Concurrency = 4
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			w.run(snapshot(events...))
+		}()
+		<-blocked
+		synctest.Wait()
+		got := len(w.site.requests)
+		assert.Greater(t, got, 8<<20/(size+100))
+		assert.LessOrEqual(t, got, 8<<20/size+4)
+		close(release)
+		<-ended
+		require.Len(t, w.live(), pages)
+	})
+}
