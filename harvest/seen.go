@@ -27,13 +27,18 @@ type seenTable struct {
 	// unknown counts the listed ids that are not in the table, with repetitions.
 	unknown int64
 
-	// others marks the hashes of listed ids that are not in the table
-	others []uint64
+	// others are bits for the hashes of listed ids that are not in the table, of which the
+	// last takes new ones: 2^16 bits for 256 ids, 2^20 for the next 4,096, and 2^24, of which up
+	// to some millions of ids seldom share one
+	others [][]uint64
+	marked int      // bits of the last of others
 	loaded seenSlot // has no meaning
 }
 
-// othersBits is the size of others: up to some millions of ids seldom share a bit.
-const othersBits = 1 << 24
+const (
+	firstOthers = 1 << 16
+	lastOthers  = 1 << 24
+)
 
 // A seenSlot has 32 bits of the hash of an id, 31 bits of the hash of a state, and a bit
 // that is set if the id was listed. A free one is 0.
@@ -121,14 +126,24 @@ func (t *seenTable) see(h uint64, state uint32) (same, again, unknown bool) {
 // note marks the hash of an id that is not in the table, and reports whether it is
 // certain that the id was not marked before.
 func (t *seenTable) note(h uint64) (first bool) {
-	if t.others == nil {
-		t.others = make([]uint64, othersBits/64)
+	size := firstOthers
+	for _, others := range t.others {
+		size = 64 * len(others)
+		if at := h % uint64(size); others[at/64]&(1<<(at%64)) != 0 {
+			return false
+		}
 	}
-	h %= othersBits
-	word, bit := &t.others[h/64], uint64(1)<<(h%64)
-	first = *word&bit == 0
-	*word |= bit
-	return first
+	switch full := t.marked >= size/256 && size < lastOthers; {
+	case t.others == nil:
+		t.others = [][]uint64{make([]uint64, size/64)}
+	case full:
+		size *= 16
+		t.others, t.marked = append(t.others, make([]uint64, size/64)), 0
+	}
+	at := h % uint64(size)
+	t.others[len(t.others)-1][at/64] |= 1 << (at % 64)
+	t.marked++
+	return true
 }
 
 // forget notes that a record has changed, or may have come: whatever is listed of it next

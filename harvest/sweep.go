@@ -284,7 +284,7 @@ func (w *sweeper) remove(rec *Record, waiting *Task) {
 // what is held. It does not ask the guard: a later listing that has the resource stores a
 // task again.
 func (w *sweeper) sweepTasks(ctx context.Context) error {
-	tasks := make([]Task, 0, planBatch)
+	var tasks []Task
 	for t, err := range w.catalog.Tasks(ctx, w.key, "") {
 		if err != nil {
 			return &StoreError{err}
