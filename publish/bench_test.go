@@ -91,7 +91,7 @@ func BenchmarkPlan(b *testing.B) {
 		e := &export{tree: tree, site: numbered(n)}
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		err := errors.Join(tree.mkdir(newDir, nil), e.makePlan(b.Context()))
+		err := errors.Join(tree.makeNew(), e.makePlan(b.Context()))
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		err = errors.Join(err, e.writeManifest(b.Context(), e.writeOldNames, old), e.plan.lines.Close())

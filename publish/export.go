@@ -153,10 +153,7 @@ func (e *export) run(ctx context.Context) error {
 	e.served = newServed()
 	defer e.served.lines.Close()
 	e.buf = bufio.NewWriterSize(nil, 64<<10)
-	if err := e.tree.removeNew(); err != nil {
-		return err
-	}
-	if err := e.tree.mkdir(newDir, inTheWay); err != nil {
+	if err := e.tree.makeNew(); err != nil {
 		return err
 	}
 	// New files that are not in place may fill a disk. The next export removes those that
@@ -504,9 +501,12 @@ func (e *export) writeFile(ctx context.Context, d planned, doc *websync.Document
 	if err := e.tree.mkdir(path.Dir(d.name), e.moveAside); err != nil {
 		return err
 	}
-	w, err := e.tree.newWriter(d.newFile())
-	if err != nil {
-		return err
+	w := &fileWriter{tree: e.tree, newFile: d.newFile()}
+	if d.state&(old|index) != 0 { // otherwise decide has found nothing there
+		var err error
+		if w, err = e.tree.newWriter(w.newFile); err != nil {
+			return err
+		}
 	}
 	defer w.close()
 	isNew := w.old == nil
@@ -515,7 +515,8 @@ func (e *export) writeFile(ctx context.Context, d planned, doc *websync.Document
 		return nil
 	}
 	e.buf.Reset(w)
-	if err = copyDocument(ctx, e.buf, doc); err == nil {
+	err := copyDocument(ctx, e.buf, doc)
+	if err == nil {
 		err = e.buf.Flush()
 	}
 	if err != nil {

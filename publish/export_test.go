@@ -883,7 +883,7 @@ func TestPlanOfManyDocuments(t *testing.T) {
 	tree, err := openTree(dir)
 	require.NoError(t, err)
 	defer tree.close()
-	require.NoError(t, tree.mkdir(newDir, nil))
+	require.NoError(t, tree.makeNew())
 	for range 2 { // the second time, all names are in the manifest
 		e := &export{tree: tree, site: numbered(n)}
 		require.NoError(t, e.makePlan(t.Context()))

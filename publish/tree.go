@@ -24,6 +24,7 @@ import (
 // links in it are not followed.
 type tree struct {
 	root     *os.Root
+	fresh    *os.Root                    // newDir, once it is made
 	step     func(op, name string) error // for tests: called before anything is changed
 	made     string                      // the directory that mkdir made or found last
 	unsynced []*os.File                  // new files that are complete, but not yet flushed to disk
@@ -69,7 +70,11 @@ func openTree(dir string) (*tree, error) {
 
 // close releases the lock. What the export was is nobody's business afterwards.
 func (t *tree) close() error {
-	return errors.Join(t.lock.Truncate(0), t.lock.Close(), t.closeDisk(), t.root.Close())
+	err := errors.Join(t.lock.Truncate(0), t.lock.Close(), t.closeDisk(), t.root.Close())
+	if t.fresh != nil {
+		err = errors.Join(err, t.fresh.Close())
+	}
+	return err
 }
 
 // closeDisk lets files be flushed one by one.
@@ -146,11 +151,24 @@ func (t *tree) open(name string) (*os.File, error) {
 	return t.root.Open(name)
 }
 
+// create creates a new file in newDir.
 func (t *tree) create(name string) (*os.File, error) {
 	if err := t.step("create", name); err != nil {
 		return nil, err
 	}
-	return t.root.OpenFile(name, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o644)
+	return t.fresh.OpenFile(path.Base(name), os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o644)
+}
+
+// makeNew makes newDir, without anything in it.
+func (t *tree) makeNew() error {
+	err := t.removeNew()
+	if err == nil {
+		err = t.mkdir(newDir, inTheWay)
+	}
+	if err == nil {
+		t.fresh, err = t.root.OpenRoot(newDir)
+	}
+	return err
 }
 
 // rename moves a file and flushes its new directory to disk.
@@ -337,6 +355,7 @@ type fileWriter struct {
 	buf  []byte
 }
 
+// newWriter returns a writer that compares with the file that is there.
 func (t *tree) newWriter(f newFile) (*fileWriter, error) {
 	old, err := t.open(f.name)
 	return &fileWriter{tree: t, newFile: f, old: old}, err

@@ -26,17 +26,17 @@ func (s *Store) blobDir() string { return s.file + ".bodies" }
 func (s *Store) blobPath(name string) string { return filepath.Join(s.blobDir(), name[:2], name[2:]) }
 
 // makeDir makes a directory durably.
-func makeDir(dir string) error {
+func (s *Store) makeDir(dir string) error {
 	err := os.Mkdir(dir, 0o777)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err = makeDir(filepath.Dir(dir)); err == nil {
+		if err = s.makeDir(filepath.Dir(dir)); err == nil {
 			err = os.Mkdir(dir, 0o777)
 		}
 	}
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	if err != nil {
+	if err != nil || s.volatile {
 		return err
 	}
 	return syncPath(filepath.Dir(dir))
@@ -59,7 +59,7 @@ func syncPath(path string) error {
 // becomes visible with the Commit that names it.
 func (s *Store) CreateBlob(ctx context.Context, name string) (io.WriteCloser, error) {
 	path := s.blobPath(name)
-	if err := makeDir(filepath.Dir(path)); err != nil {
+	if err := s.makeDir(filepath.Dir(path)); err != nil {
 		return nil, wrap(err)
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
@@ -77,8 +77,8 @@ type blobWriter struct {
 
 // Close makes the bytes durable. The next Update makes the name durable.
 func (w *blobWriter) Close() error {
-	if w.ctx.Err() != nil {
-		return w.File.Close()
+	if w.ctx.Err() != nil || w.d.volatile {
+		return wrap(w.File.Close())
 	}
 	err := errors.Join(w.File.Sync(), w.File.Close())
 	w.d.noteUnsynced(filepath.Dir(w.Name()))

@@ -35,6 +35,9 @@ type Store struct {
 	info  os.FileInfo
 	cache int
 	wait  time.Duration
+	// volatile: nothing is flushed to disk
+	volatile    bool
+	synchronous string // the pragma
 
 	owner *owner
 
@@ -262,7 +265,7 @@ func (s *Store) connect(ctx context.Context, mode sqlite.OpenFlags, cache int, p
 		c.SetBusyTimeout(busyTimeout)
 		for _, pragma := range append([]string{
 			fmt.Sprintf("cache_size = -%d", max(cache>>10, 64)), // KiB
-			"synchronous = full",
+			"synchronous = " + s.synchronous,
 			"fullfsync = on", // macOS: an fsync reaches the disk
 			"checkpoint_fullfsync = on",
 			"temp_store = file",

@@ -24,6 +24,9 @@ type Options struct {
 	// Wait limits how long a call waits for a transaction of another process. If zero, it
 	// is a minute; if negative, there is no limit other than the call's context.
 	Wait time.Duration
+	// Temporary states that the file need not outlive the process that opens it: nothing
+	// is flushed to disk.
+	Temporary bool
 }
 
 const (
@@ -114,6 +117,7 @@ func newStore(file string, o *Options) *Store {
 		file:     file,
 		cache:    o.Cache,
 		wait:     o.Wait,
+		volatile: o.Temporary,
 		writing:  make(chan struct{}, 1),
 		reading:  make(chan struct{}, readers),
 		unsynced: map[string]bool{},
@@ -126,6 +130,9 @@ func newStore(file string, o *Options) *Store {
 	}
 	if s.wait == 0 {
 		s.wait = defaultWait
+	}
+	if s.synchronous = "full"; s.volatile {
+		s.synchronous = "off"
 	}
 	s.closeOnce = sync.OnceValue(s.close)
 	return s

@@ -19,7 +19,11 @@ import (
 )
 
 // A Store is the value of the flag -store.
-type Store struct{ Kind, Name string }
+type Store struct {
+	Kind, Name string
+	// Temporary states that the store is removed at the end of the program.
+	Temporary bool
+}
 
 // StoreForms is what the flag -store may be.
 const StoreForms = "mem, sqlite:FILE, postgres:DSN"
@@ -28,7 +32,7 @@ const StoreForms = "mem, sqlite:FILE, postgres:DSN"
 func ParseStore(text string) (Store, error) {
 	kind, name, named := strings.Cut(text, ":")
 	if (kind == "postgres" || kind == "postgresql") && strings.HasPrefix(name, "//") {
-		return Store{"postgres", text}, nil
+		return Store{Kind: "postgres", Name: text}, nil
 	}
 	switch {
 	case kind == "mem" && !named:
@@ -36,7 +40,7 @@ func ParseStore(text string) (Store, error) {
 	default:
 		return Store{}, fmt.Errorf("-store %q: not one of %s", websync.RedactURL(text), StoreForms)
 	}
-	return Store{kind, name}, nil
+	return Store{Kind: kind, Name: name}, nil
 }
 
 // CheckStore returns an error unless a flag is empty or names a Store.
@@ -59,7 +63,7 @@ func ChooseStore(flag string) (_ Store, remove func(), err error) {
 	if err != nil {
 		return Store{}, func() {}, err
 	}
-	return Store{"sqlite", filepath.Join(dir, "websync.db")}, func() { os.RemoveAll(dir) }, nil
+	return Store{Kind: "sqlite", Name: filepath.Join(dir, "websync.db"), Temporary: true}, func() { os.RemoveAll(dir) }, nil
 }
 
 // String returns how messages name the store. It has no password.
@@ -114,12 +118,16 @@ func (s Store) open(ctx context.Context, postgres pgstore.Options) (*harvest.Cat
 	case "postgres":
 		store, err = pgstore.Open(ctx, s.Name, &postgres)
 	default:
-		store, err = sqlitestore.Open(ctx, s.Name, nil)
+		store, err = sqlitestore.Open(ctx, s.Name, &sqlitestore.Options{Temporary: s.Temporary})
 	}
 	if err != nil {
 		return nil, nil, s.failed(err)
 	}
-	return harvest.NewCatalog(store), func() error { return s.failed(store.Close()) }, nil
+	catalog := harvest.NewCatalog(store)
+	if s.Temporary {
+		catalog.ChunkSize = 128 << 10 // files for each longer body cost more than a copy
+	}
+	return catalog, func() error { return s.failed(store.Close()) }, nil
 }
 
 // failed adds the name of the store.
