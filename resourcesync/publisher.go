@@ -188,7 +188,9 @@ func (p *Publisher) open() *publishing.Site {
 			Site: p.site.At(dir+"resourcelist.xml", p.Sources...), Size: sizeOf(p.PartSize, sitemap.MaxEntries),
 			Settings: p.settings,
 			MaxBytes: sitemap.MaxBytes, Bound: p.bound, Measure: p.measure,
-			Unbound: p.Item != nil,
+		}
+		if p.Item == nil {
+			p.resources.Outlined = func(o websync.Outline) (int64, bool) { return o.Bytes, false }
 		}
 		length := sizeOf(p.ListSize, defaultSize)
 		p.changes = publishing.Chain{

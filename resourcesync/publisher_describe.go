@@ -171,8 +171,11 @@ func (d *describer) element(e *Entry, x websync.Element) {
 	switch x.Space {
 	case Namespace:
 	case sitemap.Namespace:
-		if x.Local == "changefreq" {
-			e.ChangeFreq = sitemap.ChangeFreq(d.texts.Of(&x))
+		if x.Local != "changefreq" {
+			return
+		}
+		if text, ok := d.texts.Of(&x); ok {
+			e.ChangeFreq = sitemap.ChangeFreq(text)
 		}
 	default:
 		e.Elements = append(e.Elements, x)

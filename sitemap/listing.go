@@ -299,9 +299,11 @@ func (l *lister) addElements(item *websync.Item) {
 	for i := range item.Resource.Elements {
 		switch x := &item.Resource.Elements[i]; {
 		case x.Space == Namespace && x.Local == "changefreq":
-			e.ChangeFreq, _ = parseChangeFreq([]byte(l.texts.Of(x)))
+			text, _ := l.texts.Of(x)
+			e.ChangeFreq, _ = parseChangeFreq([]byte(text))
 		case x.Space == Namespace && x.Local == "priority":
-			e.Priority, _ = parsePriority([]byte(l.texts.Of(x)))
+			text, _ := l.texts.Of(x)
+			e.Priority, _ = parsePriority([]byte(text))
 		case l.isFull(x.Space):
 			l.leaveOut(item, x, l.exts[l.exts.of(x.Space)].DocumentRule, "", "")
 		case l.exts.belongs(x.Space, x.Local) && publishing.IsActive(x):

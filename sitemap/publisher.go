@@ -144,7 +144,9 @@ func (p *Publisher) open() *publishing.Site {
 		}
 		p.list = publishing.PartList{
 			Site: p.site, Size: websync.Seq(size), Settings: p.settings, MaxBytes: MaxBytes, Bound: p.bound, Measure: p.measure,
-			Unbound: p.Item != nil || p.Prepare != nil,
+		}
+		if p.Item == nil && p.Prepare == nil {
+			p.list.Outlined = func(o websync.Outline) (int64, bool) { return o.Bytes, o.Links }
 		}
 	})
 	return p.site

@@ -161,19 +161,19 @@ type Texts map[string]string
 // maxTexts limits the entries of Texts.
 const maxTexts = 1000
 
-// Of returns the text of an element; empty if it is not valid.
-func (t Texts) Of(x *websync.Element) string {
-	text, ok := t[x.XML]
-	if ok {
-		return text
+// Of returns the text of an element; ok is false if that is not valid.
+func (t Texts) Of(x *websync.Element) (text string, ok bool) {
+	if text, ok = t[x.XML]; ok {
+		return text, true
 	}
-	if n, err := Parse(x); err == nil {
-		text = n.Text
+	n, err := Parse(x)
+	if err != nil {
+		return "", false
 	}
 	if len(t) < maxTexts {
-		t[x.XML] = text
+		t[x.XML] = n.Text
 	}
-	return text
+	return n.Text, true
 }
 
 // Attr returns the value of an attribute without a namespace; empty if there is none.

@@ -38,8 +38,9 @@ type PartList struct {
 	// depend on which other ids exist.
 	Bound func(item *websync.Item) (bytes int64, links bool)
 
-	// Unbound states that entries may be longer than Outline.Bytes.
-	Unbound bool
+	// Outlined returns of an Outline what Bound does of its item, or more bytes; 0 if that
+	// is not known. If Outlined is nil, the log is read.
+	Outlined func(o websync.Outline) (bytes int64, links bool)
 
 	// Measure returns the length of a part, or at least MaxBytes if it is longer. It must
 	// not call methods of the PartList.
@@ -193,7 +194,7 @@ func (l *PartList) begin(ctx context.Context, head websync.Head) error {
 	empty := l.partition(head, l.Size)
 	l.known = empty
 	all, ok := l.Site.Catalog.(websync.Outliner)
-	if !ok || l.Unbound || len(l.Site.settings.Base) > websync.OutlineBase || head.Last == 0 {
+	if !ok || l.Outlined == nil || len(l.Site.settings.Base) > websync.OutlineBase || head.Last == 0 {
 		return nil
 	}
 	t := l.partition(head, l.Size)
@@ -210,8 +211,9 @@ func (l *PartList) begin(ctx context.Context, head websync.Head) error {
 		if o.Deleted {
 			continue
 		}
-		s.rows, s.links = some, s.links || o.Links
-		if s.bytes += o.Bytes; o.Bytes == 0 || s.bytes > l.MaxBytes/10*9 {
+		bytes, links := l.Outlined(o)
+		s.rows, s.links = some, s.links || links
+		if s.bytes += bytes; bytes == 0 || s.bytes > l.MaxBytes/10*9 {
 			return nil // a part may be too long
 		}
 	}
