@@ -108,6 +108,9 @@ func (s *Store) sync() error {
 }
 
 func (s *Store) noteUnsynced(path string) {
+	if s.volatile {
+		return
+	}
 	s.mu.Lock()
 	s.unsynced[path] = true
 	s.mu.Unlock()

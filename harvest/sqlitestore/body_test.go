@@ -144,7 +144,7 @@ func TestVacuumWithoutLocks(t *testing.T) {
 	defer func() { b.db.owner.file = held }()
 	young, old := b.db.blobPath(strings.Repeat("y", 26)), b.db.blobPath(strings.Repeat("z", 26))
 	for _, path := range []string{young, old} {
-		require.NoError(t, makeDir(filepath.Dir(path)))
+		require.NoError(t, b.db.makeDir(filepath.Dir(path)))
 		require.NoError(t, os.WriteFile(path, []byte("x"), 0o600))
 	}
 	require.NoError(t, os.Chtimes(old, time.Time{}, time.Now().Add(-2*staleAfter)))
