@@ -486,7 +486,7 @@ func (w *walk) adopt(u *updates) error {
 func (w *walk) readListing(ctx context.Context, l *listing) error {
 	s := w.source
 	run := *w.inner
-	run.Document = w.Document
+	run.Document, run.Known = w.Document, nil
 	if !w.isResync() && (s.Feed == "" || w.from.Forms != nil) {
 		run.From = harvest.Checkpoint(w.from.Sitemap)
 	}

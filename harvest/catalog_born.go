@@ -15,7 +15,7 @@ import (
 // The order of first appearances is kept in blocks of references, one for each Born.
 const (
 	blockSize     = 32 // references
-	referenceSize = 30 // bytes
+	referenceSize = 34 // bytes
 )
 
 func blockOf(born websync.Seq) uint64 { return uint64(born) / blockSize }
@@ -80,7 +80,8 @@ func (v *reference) parse(block []byte, i int) bool {
 		listed:  flags &^ (1<<classShift - 1),
 		print: recordPrint{
 			ID:           binary.BigEndian.Uint64(b[15:]),
-			State:        binary.BigEndian.Uint64(b[22:]) & (1<<56 - 1),
+			State:        binary.BigEndian.Uint64(b[22:30]) & (1<<56 - 1),
+			Document:     binary.BigEndian.Uint32(b[30:]),
 			contentMarks: contentMarks{flags&flagHasContent != 0, flags&flagKeepsContent != 0},
 		},
 	}
@@ -105,7 +106,8 @@ func (v *reference) append(b []byte) []byte {
 		}
 	}
 	b = binary.BigEndian.AppendUint64(append(b, flags), v.print.ID)
-	return append(b, binary.BigEndian.AppendUint64(nil, v.print.State)[1:]...)
+	b = append(b, binary.BigEndian.AppendUint64(nil, v.print.State)[1:]...)
+	return binary.BigEndian.AppendUint32(b, v.print.Document)
 }
 
 // block returns a block. It reads each one only once, and none that does not exist.
@@ -276,6 +278,45 @@ func (r *reader) prefetchReferences(w *walk) error {
 	})
 }
 
+// idsByBorn returns the ids of the records with these Borns, in byte order; not nil.
+func (s *Catalog) idsByBorn(ctx context.Context, borns []websync.Seq) ([]string, error) {
+	ids := make([]string, 0, len(borns))
+	for page := range slices.Chunk(borns, pageItems) {
+		before := len(ids)
+		err := s.view(ctx, func(r *reader) error {
+			ids = ids[:before]
+			refs := make([]reference, len(page))
+			err := r.prefetch(func(add func(key)) {
+				for _, born := range page {
+					add(blockKey(blockOf(born)))
+				}
+			})
+			for i := 0; i < len(page) && err == nil; i++ {
+				refs[i], err = r.reference(page[i])
+			}
+			if err != nil {
+				return err
+			}
+			err = r.prefetch(func(add func(key)) {
+				for i := range refs {
+					add(refs[i].entryKey(&r.head))
+				}
+			})
+			for i := 0; i < len(refs) && err == nil; i++ {
+				var item websync.Item
+				_, err = r.readReference(&refs[i], &item)
+				ids = append(ids, item.Resource.ID)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
 // recordOf returns the key of the record that ref is of.
 func (r *reader) recordOf(ref *reference) (key, error) {
 	var item websync.Item
@@ -334,7 +375,7 @@ func (s *Catalog) fingerprints(ctx context.Context, source string) (*recordPrint
 		src, _, err := r.source(source)
 		*f = recordPrints{Key: r.head.key, Others: src.records - src.live}
 		if few := float64(src.live) * fewOf; float64(r.head.born) > few+blockSize {
-			f.All = s.fingerprintsByID(ctx, r.head, source)
+			f.All = s.fingerprintsByID(ctx, source, r.head.born)
 		} else {
 			f.All = s.fingerprintsByBorn(ctx, r.head.born, src.n)
 		}
@@ -343,19 +384,28 @@ func (s *Catalog) fingerprints(ctx context.Context, source string) (*recordPrint
 	return f, err
 }
 
-// fingerprintsByID yields the recordPrints of the source's records that were live in a
-// Catalog with this head.
-func (s *Catalog) fingerprintsByID(ctx context.Context, began head, source string) iter.Seq2[recordPrint, error] {
+// fingerprintsByID yields the recordPrints of the source's live records whose Born is at
+// most last.
+func (s *Catalog) fingerprintsByID(ctx context.Context, source string, last websync.Seq) iter.Seq2[recordPrint, error] {
+	all := byID(ctx, s, recordKey, source, "", &listing[reference]{
+		prefetch: func(_ key, v *stored, add func(key)) {
+			if b, err := v.brief(""); err == nil && b.Born != 0 { // decode reports the error
+				add(blockKey(blockOf(b.Born)))
+			}
+		},
+		decode: func(r *reader, id string, v *stored) (reference, error) {
+			b, err := v.brief(id)
+			if err != nil || !b.Live() {
+				return reference{deleted: true}, err
+			}
+			return r.reference(b.Born)
+		},
+		began: func(v *reference, _ *head) bool { return !v.deleted && v.born <= last },
+	})
 	return func(yield func(recordPrint, error) bool) {
-		for b, err := range s.briefs(ctx, source, "") {
-			if err == nil && (!b.Live() || b.Born > began.born) {
-				continue
-			}
-			var f recordPrint
-			if err == nil {
-				f = began.key.Of(&b)
-			}
-			if !yield(f, err) {
+		for ref, err := range all {
+			ref.print.Born = ref.born
+			if !yield(ref.print, err) {
 				return
 			}
 		}
@@ -377,6 +427,7 @@ func (s *Catalog) fingerprintsByBorn(ctx context.Context, last websync.Seq, n ui
 					for i := range min(len(block)/referenceSize, blockSize) {
 						ref := reference{born: first + websync.Seq(i)}
 						if ref.parse(block, i) && ref.n == n && !ref.deleted && ref.born <= last {
+							ref.print.Born = ref.born
 							page = append(page, ref.print)
 						}
 					}

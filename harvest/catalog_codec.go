@@ -129,7 +129,7 @@ func visitValidator(c *codec.Coder, v *Validator) {
 }
 
 func visitTask(c *codec.Coder, t *Task) {
-	outer := c.Begin(14)
+	outer := c.Begin(15)
 	c.Resource(&t.Resource)
 	c.String(0, &t.Source)
 	codec.Byte(c, 1, &t.Kind)
@@ -145,5 +145,8 @@ func visitTask(c *codec.Coder, t *Task) {
 	c.Bool(11, &t.Gone)
 	c.Bytes(12, &t.Hint)
 	c.Time(13, &t.Since)
+	number := uint64(t.Document)
+	codec.Uint(c, 14, &number)
+	t.Document = documentNumber(number)
 	c.End(outer)
 }

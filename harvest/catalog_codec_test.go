@@ -102,6 +102,8 @@ func populate(v reflect.Value, n *int) {
 		v.SetInt(int64(*n) * -7)
 	case reflect.Uint8:
 		v.SetUint(uint64(*n % 256))
+	case reflect.Uint32:
+		v.SetUint(uint64(*n) << 20)
 	case reflect.Uint64:
 		v.SetUint(uint64(*n) << 50)
 	default:
@@ -263,7 +265,7 @@ func TestCodecForm(t *testing.T) {
 		"plain item":   {appendItem(nil, &plain.Item, ""), "4702ba158917b8ea"},
 		"plain record": {appendRecord(nil, newRecord(&plain)), "35260b605df422ae"},
 		"full record":  {ownForm(nil, &full), "179a07899e2f74fa"},
-		"full task":    {appendTask(nil, &task), "779cd5dcee682217"},
+		"full task":    {appendTask(nil, &task), "9f4dacc89545607a"},
 	} {
 		assert.Equal(t, c.sum, fmt.Sprintf("%x", sha256.Sum256(c.form))[:16], name)
 	}

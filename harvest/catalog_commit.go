@@ -150,7 +150,8 @@ func (c *commit) run(by *claim) error {
 		return err
 	}
 	b := c.batch
-	if b.Checkpoint != nil || len(b.Puts)+len(b.Touches)+len(b.Tasks)+len(b.Done)+len(b.Bodies) > 0 {
+	b.moved = nil
+	if b.Checkpoint != nil || len(b.Puts)+len(b.Touches)+len(b.Listed)+len(b.Tasks)+len(b.Done)+len(b.Bodies) > 0 {
 		if err := c.inSource(); err != nil {
 			return err
 		}
@@ -175,7 +176,8 @@ func (c *commit) inSource() error {
 	if err := c.nameSource(); err != nil {
 		return err
 	}
-	for _, step := range [...]func() error{c.read, c.bindBodies, c.puts, c.touches, c.setBlocks, c.tasks, c.checkpoint} {
+	steps := [...]func() error{c.read, c.bindBodies, c.puts, c.touches, c.listed, c.setBlocks, c.tasks, c.checkpoint}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return err
 		}
@@ -260,6 +262,9 @@ func (c *commit) prefetchChanges() error {
 		}
 		if len(c.batch.Puts) > 0 {
 			add(blockKey(c.lastBlock))
+		}
+		for _, l := range c.batch.Listed {
+			add(blockKey(blockOf(l.Born)))
 		}
 	}, func(k key, v *stored, add func(key)) {
 		var rec record
@@ -370,7 +375,7 @@ func (c *commit) puts() error {
 		if err := c.setRecord(was, seq, was.seq, rec); err != nil {
 			return err
 		}
-		if err := c.indexBorn(rec, was, seq, &item); err != nil {
+		if err := c.indexBorn(rec, was, seq, &c.batch.Puts[i]); err != nil {
 			return err
 		}
 	}
@@ -422,7 +427,7 @@ func (c *commit) number(item *websync.Item, was *old) websync.Seq {
 
 // indexBorn keeps the order of first appearances. seq is the number of the record's
 // entry. The record has no number in the next generation until Compact copies the entry.
-func (c *commit) indexBorn(rec *record, was *old, seq websync.Seq, item *websync.Item) error {
+func (c *commit) indexBorn(rec *record, was *old, seq websync.Seq, change *change) error {
 	if was.live() {
 		c.source.live--
 	}
@@ -430,7 +435,15 @@ func (c *commit) indexBorn(rec *record, was *old, seq websync.Seq, item *websync
 	ref.numbers[c.head.generation&1] = seq
 	if rec.Live() {
 		c.source.live++
-		ref.print, ref.listed = c.head.key.Of(&rec.brief), outlineFlags(item)
+		ref.print, ref.listed = c.head.key.Of(&rec.brief), outlineFlags(&change.Record.Item)
+		if was.live() {
+			before, err := c.reference(rec.Born)
+			if err != nil {
+				return err
+			}
+			ref.print.Document = before.print.Document
+		}
+		c.move(rec.ID, &ref, change.Document)
 	}
 	return c.setReference(&ref)
 }
@@ -452,7 +465,7 @@ func (c *commit) touches() error {
 		if was.seq == 0 || was.touched || !c.isSame(item, was.item) {
 			rec.own = item
 		}
-		if err := c.indexTouch(rec); err != nil {
+		if err := c.indexTouch(rec, c.batch.Touches[i].Document); err != nil {
 			return err
 		}
 		if err := c.setRecord(was, was.seq, was.prior, rec); err != nil {
@@ -463,7 +476,7 @@ func (c *commit) touches() error {
 }
 
 // indexTouch keeps the reference of a touched record.
-func (c *commit) indexTouch(rec *record) error {
+func (c *commit) indexTouch(rec *record, document documentNumber) error {
 	if rec.Born == 0 {
 		return nil
 	}
@@ -474,12 +487,45 @@ func (c *commit) indexTouch(rec *record) error {
 	touched := rec.own != nil
 	ref.touched = [2]bool{touched, touched}
 	if rec.Live() {
+		before := ref.print.Document
 		ref.print = c.head.key.Of(&rec.brief)
+		ref.print.Document = before
+		c.move(rec.ID, &ref, document)
 	}
 	if touched {
 		ref.listed = outlineFlags(rec.own)
 	}
 	return c.setReference(&ref)
+}
+
+// listed notes which documents list records.
+func (c *commit) listed() error {
+	for _, l := range c.batch.Listed {
+		ref, err := c.reference(l.Born)
+		if err != nil {
+			return err
+		}
+		if ref.n != c.source.n || ref.deleted {
+			continue // another run has changed it
+		}
+		c.move(l.ID, &ref, l.Document)
+		if err := c.setReference(&ref); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// move sets the document of a live record, unless to is 0, and notes the one that it had.
+func (c *commit) move(id string, ref *reference, to documentNumber) {
+	was := ref.print.Document
+	if to == 0 || to == was {
+		return
+	}
+	if was != 0 {
+		c.batch.moved = append(c.batch.moved, listedIn{id, ref.born, was})
+	}
+	ref.print.Document = to
 }
 
 // touch returns the item that a Touch leaves, in the form of record.own.

@@ -195,6 +195,7 @@ func (in *inspection) born(n uint32, rec *Record) {
 	var want recordPrint
 	if brief := rec.brief(); rec.Live() {
 		want = in.head.key.Of(&brief)
+		want.Document = ref.print.Document
 	}
 	if ref.print != want {
 		in.fault("record %q: by born %d its print is %+v, right is %+v", id, rec.Born, ref.print, want)

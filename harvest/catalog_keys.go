@@ -25,10 +25,10 @@ import (
 //	r n id       record: uvarint gen, uvarint seq, uvarint Prior, see type record; its
 //	             item is in the entry with this number, unless a Touch has changed it
 //	             since
-//	b block      the records with the Borns block*32 to block*32+31, 30 bytes each: n,
+//	b block      the records with the Borns block*32 to block*32+31, 34 bytes each: n,
 //	             the numbers in even and in odd generations (5 bytes each), flags (1
-//	             byte), and the recordPrint, 0 for a tombstone: ID (8 bytes) and State
-//	             (7 bytes); see type reference
+//	             byte), and the recordPrint, 0 for a tombstone: ID (8 bytes), State (7
+//	             bytes) and Document (4 bytes); see type reference
 //	l gen seq    entry of the log: n, uvarint Born, uvarint Prior, varint time, item
 //	             without these, Seq and Source
 //	k            compaction in progress: see type compaction

@@ -13,7 +13,8 @@ import (
 // appearances refers to the log. In version 6 records refer to the log, too, and the
 // order of first appearances is in blocks. In version 7 these have recordPrints, and the
 // numbers of two generations. Version 8 adds the baseline. In version 9 ids are written
-// like the first one of their source, and usual elements by number.
+// like the first one of their source, usual elements by number, and recordPrints have the
+// numbers of documents.
 const layoutVersion = 9
 
 // Times in values and in the structs below are microseconds since 1970.

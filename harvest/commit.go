@@ -62,6 +62,7 @@ func (c *collection) full() bool { return len(c.slots) >= commitSlots || c.bytes
 func (p *pipe) flush(ctx context.Context, c *collection) error {
 	slots := c.slots
 	var conflicted []*slot
+	var moved []listedIn
 	for _, s := range slots {
 		s.batched = s.state != slotStuck
 	}
@@ -82,6 +83,7 @@ func (p *pipe) flush(ctx context.Context, c *collection) error {
 			if moves {
 				p.ledger.passed(at.n)
 			}
+			moved = b.moved
 			break
 		}
 		var out []*slot
@@ -94,7 +96,7 @@ func (p *pipe) flush(ctx context.Context, c *collection) error {
 	p.queue.hold(-c.bodies)
 	*c = collection{}
 	if len(slots)+len(conflicted) > 0 {
-		p.put(slots, conflicted)
+		p.put(slots, conflicted, moved)
 	}
 	return nil
 }
@@ -114,11 +116,15 @@ func (p *pipe) batch(slots []*slot) *batch {
 	for _, s := range slots {
 		if s.change != nil {
 			s.change.New = s.certain
+			s.change.Document = s.document
+			p.noteStranger(b, s)
 		}
 		if s.change != nil && s.task != nil {
 			s.change.Task = s.task.N
 		}
 		switch {
+		case s.change == nil && p.relists(s):
+			b.Listed = append(b.Listed, listedIn{s.id(), s.rec.Born, s.document})
 		case s.change == nil:
 		case s.outcome.isLogged():
 			b.Puts = append(b.Puts, *s.change)
@@ -177,13 +183,15 @@ type feedback struct {
 	mu         sync.Mutex
 	committed  []*slot
 	conflicted []*slot // their records have changed since they were planned
+	moved      []listedIn
 	wake       chan struct{}
 }
 
-func (f *feedback) put(committed, conflicted []*slot) {
+func (f *feedback) put(committed, conflicted []*slot, moved []listedIn) {
 	f.mu.Lock()
 	f.committed = append(f.committed, committed...)
 	f.conflicted = append(f.conflicted, conflicted...)
+	f.moved = append(f.moved, moved...)
 	f.mu.Unlock()
 	select {
 	case f.wake <- struct{}{}:
@@ -191,12 +199,12 @@ func (f *feedback) put(committed, conflicted []*slot) {
 	}
 }
 
-func (f *feedback) take() (committed, conflicted []*slot) {
+func (f *feedback) take() (committed, conflicted []*slot, moved []listedIn) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	committed, conflicted = f.committed, f.conflicted
-	f.committed, f.conflicted = nil, nil
-	return committed, conflicted
+	committed, conflicted, moved = f.committed, f.conflicted, f.moved
+	f.committed, f.conflicted, f.moved = nil, nil, nil
+	return committed, conflicted, moved
 }
 
 // committer applies batches under the run's claim.

@@ -23,11 +23,16 @@ type decision struct {
 
 // decide judges an event and returns what to do about it. It depends only on the slot,
 // the snapshot and the Harvester's settings, so that a plan and the run after it decide
-// alike. It sets the slot's aim.
+// alike. It sets the slot's aim and document.
 func (p *pipe) decide(s *slot) decision {
+	p.place(s)
 	m := p.moment()
 	s.aim = &s.statement
-	return p.act(s, judge(&s.statement, &s.held, &m))
+	d := p.act(s, judge(&s.statement, &s.held, &m))
+	if s.document == severalDocuments && s.task == nil && (d.get || d.outcome != OutcomeUnchanged) && !d.keepsTask {
+		p.snap.members.partial = true // another document may state something else
+	}
+	return d
 }
 
 // moment returns the present moment.
@@ -56,7 +61,7 @@ func (p *pipe) act(s *slot, v verdict) decision {
 		s.aim, ask = p.present(s), true
 	case verdictTask:
 		if p.waits(s.waiting, &s.ev) {
-			return keepTask(s.waiting, &s.ev)
+			return keepTask(s)
 		}
 		s.aim = p.stateOf(s)
 	case verdictHeld, verdictConfirmed:
@@ -79,15 +84,16 @@ func (p *pipe) waits(t *Task, ev *Event) bool {
 	return !p.h.Recheck && ev.Open == nil && (t.Parked || t.Due.After(p.report.Started))
 }
 
-// keepTask leaves a task as it is, except for its hint.
-func keepTask(t *Task, ev *Event) decision {
-	d := decision{outcome: OutcomeDeferred, keepsTask: true}
+// keepTask leaves the task that a slot means as it is, except for its hint and for the
+// document that lists the resource.
+func keepTask(s *slot) decision {
+	t, d := s.waiting, decision{outcome: OutcomeDeferred, keepsTask: true}
 	if t.isGone() {
 		d.outcome = OutcomeGone
 	}
-	if !bytes.Equal(t.Hint, ev.Hint) {
+	if !bytes.Equal(t.Hint, s.ev.Hint) || s.document != 0 && t.Document != s.document {
 		hinted := *t
-		hinted.Hint = ev.Hint
+		hinted.Hint, hinted.Document = s.ev.Hint, cmp.Or(s.document, t.Document)
 		d.todo = &hinted
 	}
 	return d

@@ -21,7 +21,12 @@ func (p *pipe) admit(ctx context.Context, s *slot) error {
 	}
 	p.ledger.enter(s)
 	p.move(s, slotPlanned)
-	switch first := p.flying[s.id()]; {
+	first := p.flying[s.id()]
+	if first != nil && p.snap != nil {
+		p.snap.members.again(s.id(), first.document)
+		p.snap.members.again(s.id(), s.document)
+	}
+	switch {
 	case first == nil:
 	case first.state == slotHeld:
 		s = p.replace(first, s)
@@ -55,6 +60,10 @@ func (p *pipe) dispatch(ctx context.Context, s *slot) {
 		p.finish(ctx, s)
 		return
 	case s.change == nil && s.task == nil && !p.endsTask(s):
+		if p.relists(s) {
+			p.finish(ctx, s)
+			return
+		}
 		p.ledger.leave(s)
 		p.free(s)
 		p.outcomeOf(ctx, s)
@@ -197,7 +206,7 @@ func (p *pipe) leave(s *slot, err error) {
 	case s.task != nil:
 		s.keepsTask = p.aloneInRow.Load() >= maxAlone || p.worker.leaves(s.id())
 	default:
-		s.keepsTask = s.meansTask() && bytes.Equal(s.waiting.Hint, s.ev.Hint)
+		s.keepsTask = s.meansTask() && bytes.Equal(s.waiting.Hint, s.ev.Hint) && s.waiting.Document == s.document
 	}
 	if !s.keepsTask {
 		s.todo = p.retryTask(s, err)
@@ -289,6 +298,9 @@ func (p *pipe) yieldsTo(s, earlier *slot) bool {
 
 // supersede finishes a slot as history: another slot of its id wins.
 func (p *pipe) supersede(s *slot) {
+	if p.snap != nil {
+		p.snap.members.partial = true // it may state something else than the other slot
+	}
 	p.ledger.leave(s)
 	p.move(s, slotFinished)
 	p.outcome(s.id(), OutcomeHistory, nil)

@@ -132,8 +132,10 @@
 //
 //   - What lets a Source skip reading, such as positions and validators of its documents,
 //     is in its [Checkpoint], and so moves with the commit.
-//   - A snapshot that ends Complete has read each of its documents in full in this pass.
-//     If the whole is not modified, the Source yields no snapshot, only a Mark.
+//   - A snapshot that ends Complete has read each of its documents in full in this pass,
+//     or states it as Unchanged. For that each Put states its Document, and Run.Known is
+//     asked before a request is made conditional. If the whole is not modified, the Source
+//     yields no snapshot, only a Mark.
 //   - A document that can't be read is a Problem. The Source continues with the others,
 //     and gives no Resume past it and no Complete.
 //   - A list document is read to its end and checked before its first event. What damage

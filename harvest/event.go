@@ -20,9 +20,12 @@ const (
 	// may then release what they needed.
 	Mark
 	Problem // a document could not be read, or may have been missed
+	// Unchanged, in a snapshot without an At: the document with the URL Document, of which
+	// Run.Known reports true, lists what it listed when it was read last.
+	Unchanged
 )
 
-var eventKinds = [...]string{"put", "delete", "snapshot start", "snapshot end", "mark", "problem"}
+var eventKinds = [...]string{"put", "delete", "snapshot start", "snapshot end", "mark", "problem", "unchanged"}
 
 // String returns the kind as lower-case words.
 func (k EventKind) String() string {
@@ -67,6 +70,9 @@ type Event struct {
 	// Tag, in a Put, distinguishes states that have the same description, such as a
 	// version, or a file's size and inode.
 	Tag string
+	// Document, in a Put of a snapshot, is the URL of the document that lists it, the same
+	// in each run. It lets a later snapshot state the document as Unchanged.
+	Document string
 	// Recheck, in a Put of a log, states a new change, even if its time and description
 	// are those of the last one. The bytes are asked for, conditionally, unless a digest
 	// or a Tag identifies them. In a Put of a snapshot without Modified, digest and Tag,

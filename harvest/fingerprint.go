@@ -40,6 +40,9 @@ type recordPrint struct {
 	// State is a hash of 56 bits of what the source stated last, and of Modified. It is 0
 	// if the record must be looked up: it is Early, or has no Stated.Hash.
 	State uint64
+	Born  websync.Seq // of one in recordPrints
+	// Document is that of the snapshot that listed the record last.
+	Document documentNumber
 	contentMarks
 }
 
@@ -52,12 +55,13 @@ type recordPrints struct {
 	Key printKey
 	// Others is the number of the source's records that are not live.
 	Others int64
-	// All yields them in no particular order: those of the records that are live from the
-	// call of fingerprints to its end, and none of a record with a later Born.
+	// All yields them in no particular order, with their Borns: those of the records that
+	// are live from the call of fingerprints to its end, and none of a record with a later
+	// Born.
 	All iter.Seq2[recordPrint, error]
 }
 
-// Of returns the recordPrint of a record.
+// Of returns the recordPrint of a record, without Document.
 func (k *printKey) Of(b *brief) recordPrint {
 	f := recordPrint{ID: k.id(b.ID), contentMarks: b.contentMarks}
 	if b.Stated.Hash != 0 && !b.Early {

@@ -76,7 +76,7 @@ func TestStuckKeepsNoCheckpoints(t *testing.T) {
 	p := (&run{h: &Harvester{}}).newPipe(-1)
 	stuck := &slot{n: 1, state: slotStuck}
 	p.ledger.enter(stuck)
-	p.put([]*slot{stuck}, nil)
+	p.put([]*slot{stuck}, nil, nil)
 	require.NoError(t, p.takeBack(t.Context()))
 	for n := range int64(1000) {
 		s := &slot{n: 2 + n, statement: statement{ev: Event{Resume: Checkpoint{Version: 1}}}}

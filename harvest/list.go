@@ -22,6 +22,9 @@ func (r *run) list(ctx context.Context, patience time.Duration) error {
 	if r.isFull() {
 		from = Checkpoint{}
 	}
+	if err := r.readMembership(ctx); err != nil {
+		return err
+	}
 	if err := r.findTasks(ctx); err != nil {
 		return err
 	}
@@ -65,6 +68,7 @@ func (r *run) walk(ctx context.Context, from Checkpoint, give func(*slot) error)
 		Report:   r.finding,
 		Expect:   func(total int64) { r.expect.Store(total) },
 		Document: r.docs.add,
+		Known:    r.isKnown,
 		Log:      r.log,
 	}
 	inSource := true
@@ -114,7 +118,7 @@ func newSlot(n int64, ev Event) *slot {
 		return Event{Kind: Problem, Err: fmt.Errorf(format, args...)}
 	}
 	switch id := ev.Resource.ID; {
-	case ev.Kind > Problem:
+	case int(ev.Kind) >= len(eventKinds):
 		ev = problem("the source yielded an %v", ev.Kind)
 	case (ev.Kind == Put || ev.Kind == Delete) && (id == "" || len(id) > MaxID):
 		ev = problem("an id of %d bytes (%.60q…): 1 to %d can be stored", len(id), websync.RedactURL(id), MaxID)

@@ -245,7 +245,8 @@ func (p *pipe) recognise(s *slot) bool {
 		p.snap.table.forget(id)
 		return false
 	}
-	same, again, unknown := p.snap.table.see(s.tableHash, p.snap.table.state(&s.statement))
+	s.document = p.snap.members.of(id, s.ev.Document)
+	same, again, unknown := p.snap.table.see(s.tableHash, p.snap.table.state(&s.statement, s.document))
 	s.listed = !again
 	if unknown && !p.hasTasks.Load() {
 		s.held = p.heldOf(new(Record))
@@ -340,6 +341,8 @@ func (p *pipe) carryOut(ctx context.Context, s *slot) error {
 	case Problem:
 		p.broken = true
 		p.problem(s.ev.Err)
+	case Unchanged:
+		p.keepDocument(&s.ev)
 	case Mark:
 		p.skip(s)
 		p.resume(s)
@@ -360,7 +363,10 @@ func (p *pipe) withdraw() {
 // takeBack takes the slots that commit returns. It plans those with a conflict again, and
 // those that waited for a committed one.
 func (p *pipe) takeBack(ctx context.Context) error {
-	committed, conflicted := p.take()
+	committed, conflicted, moved := p.take()
+	if p.snap != nil {
+		p.snap.members.move(moved)
+	}
 	var waiting []*slot
 	for _, s := range committed {
 		stuck := s.state == slotStuck

@@ -112,6 +112,10 @@ type batch struct {
 	// with this N only, and is dropped if there is none.
 	Tasks  []Task
 	Done   []taskRef // applied before Tasks
+	Listed []listedIn
+	// moved are, after a commit, the records whose document has changed, and Document is
+	// the one that they had.
+	moved  []listedIn
 	Bodies []pendingBody
 	State  map[string][]byte // set unconditionally; nil values delete
 
@@ -149,6 +153,8 @@ type change struct {
 	// Source has yielded something since. If zero, the change carries out no task.
 	Task   uint64
 	Record Record
+	// Document is that of the snapshot that lists the record; 0 leaves it as it is.
+	Document documentNumber
 }
 
 // A TaskKind is the kind of work that a Task stands for.
@@ -184,6 +190,16 @@ type Task struct {
 	Since time.Time
 	// N is another number each time the task is replaced.
 	N uint64
+	// Document is the number of the document of a snapshot that lists the resource, 0 if
+	// none does. Numbers have a meaning for the engine only.
+	Document uint32
+}
+
+// A listedIn states that a live record is listed by a document of a snapshot.
+type listedIn struct {
+	ID       string
+	Born     websync.Seq
+	Document documentNumber
 }
 
 // A taskRef names a task that is done. It is ignored if the id has no task, or one with

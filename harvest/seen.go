@@ -166,26 +166,28 @@ func (t *seenTable) seen(id string) bool {
 	return *s&seenBit != 0
 }
 
-// stateOf returns a hash without seenBit of the State of a recordPrint; 0 if the record
-// must be looked up. Content reports whether the record has its content.
-func (t *seenTable) stateOf(state uint64, content bool) uint32 {
+// stateOf returns a hash without seenBit of the State of a recordPrint and the document
+// that lists the record; 0 if the record must be looked up. Content reports whether the
+// record has its content.
+func (t *seenTable) stateOf(state uint64, content bool, document documentNumber) uint32 {
 	if state == 0 {
 		return 0
 	}
 	h := maphash.Comparable(t.seed, struct {
-		state   uint64
-		content bool
-	}{state, content})
+		state    uint64
+		document documentNumber
+		content  bool
+	}{state, document, content})
 	return max(2, uint32(h)&^seenBit)
 }
 
-// state returns stateOf for the record that an event leads to; 0 if equal events do not
-// mean equal bytes.
-func (t *seenTable) state(st *statement) uint32 {
+// state returns stateOf for the record that an event in a document leads to; 0 if equal
+// events do not mean equal bytes.
+func (t *seenTable) state(st *statement, document documentNumber) uint32 {
 	if !st.ev.isConclusive() {
 		return 0
 	}
-	return t.stateOf(t.key.state(st.hash, cmp.Or(st.ev.Listed, st.ev.Resource.Modified)), st.content)
+	return t.stateOf(t.key.state(st.hash, cmp.Or(st.ev.Listed, st.ev.Resource.Modified)), st.content, document)
 }
 
 // isConclusive reports whether an equal event means equal bytes.

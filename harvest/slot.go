@@ -12,6 +12,7 @@ type slot struct {
 	// plan
 	state     slotState
 	tableHash uint64 // of the id, in the table of the snapshot
+	document  documentNumber
 	held
 	sample  *sample // it seems unchanged and is asked for as one of these
 	sampled sampling

@@ -88,6 +88,11 @@ type Run struct {
 	// it is read to its end and before the SnapshotEnd. The engine compares it with that
 	// of the last complete snapshot. If nil, it is dropped.
 	Document func(ListedDocument)
+	// Known reports whether the document at a URL may be stated as Unchanged in a snapshot:
+	// the last snapshot was complete, nothing of it was in doubt, and the Catalog knows
+	// what the document listed. It may be called from several goroutines. If nil, no
+	// document is known.
+	Known func(url string) bool
 	// Sample is Harvester.Sample. Of the documents that seem unchanged because another
 	// one states so, a Source asks for a sample: see SampleSize.
 	Sample int
@@ -116,6 +121,9 @@ func (r *Run) WithDefaults() *Run {
 	}
 	if run.Document == nil {
 		run.Document = func(ListedDocument) {}
+	}
+	if run.Known == nil {
+		run.Known = func(string) bool { return false }
 	}
 	if run.Log == nil {
 		run.Log = slog.New(slog.DiscardHandler)

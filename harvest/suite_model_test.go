@@ -323,7 +323,9 @@ func fingerprints(records iter.Seq2[harvest.Brief, error], key harvest.Fingerpri
 	}
 	f.All = func(yield func(harvest.Fingerprint, error) bool) {
 		for i := range briefs {
-			if briefs[i].Live() && !yield(key.Of(&briefs[i]), nil) {
+			print := key.Of(&briefs[i])
+			print.Born = briefs[i].Born
+			if briefs[i].Live() && !yield(print, nil) {
 				return
 			}
 		}

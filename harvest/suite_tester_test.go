@@ -202,7 +202,9 @@ func (s *store) checkFingerprints(source string, records []harvest.Brief) {
 	others := int64(0)
 	for i := range records {
 		if records[i].Live() {
-			want = append(want, f.Key.Of(&records[i]))
+			print := f.Key.Of(&records[i])
+			print.Born = records[i].Born
+			want = append(want, print)
 		} else {
 			others++
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
 	"time"
 
@@ -22,10 +23,12 @@ type snapshot struct {
 	tasks map[string]bool // listed ids whose tasks stay as they are
 	back  map[int64]bool  // times of records of which it states earlier ones, in nanoseconds since 1970
 
-	latest websync.Datetime // the latest time of its entries, if that is after its At
-	note   listingNote      // of this listing
-	before listingNote      // of the last complete listing with the same At
-	noted  bool             // note is to be stored
+	latest  websync.Datetime // the latest time of its entries, if that is after its At
+	members *members
+
+	note   listingNote // of this listing
+	before listingNote // of the last complete listing with the same At
+	noted  bool        // note is to be stored
 }
 
 // startSnapshot fills the table of known and seen ids.
@@ -51,6 +54,9 @@ func (p *pipe) startSnapshot(ctx context.Context, s *slot) error {
 	if snap.sample, err = p.startSample(ctx, snap.live); err != nil {
 		return err
 	}
+	if snap.members, err = p.startMembers(ctx); err != nil {
+		return err
+	}
 	p.snap = snap
 	p.report.Snapshots++
 	p.step(ctx, "plan", 0, began)
@@ -70,7 +76,10 @@ func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled boo
 		if err != nil {
 			return false, &StoreError{err}
 		}
-		if !snap.table.add(f.ID, snap.table.stateOf(f.State, p.keepsContent(f.contentMarks))) {
+		if p.members.Last == 0 || p.members.Crowded {
+			f.Document = 0 // it means nothing
+		}
+		if !snap.table.add(f.ID, snap.table.stateOf(f.State, p.keepsContent(f.contentMarks), f.Document)) {
 			return false, nil
 		}
 		snap.live++
@@ -94,11 +103,18 @@ func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 	}
 	p.skip(s)
 	w := &sweeper{pipe: p, snap: snap, documents: p.docs.take(), end: &s.ev, batch: newBatch(p.key)}
+	swept := false
 	if (s.ev.Complete || s.ev.Whole) && !p.broken {
 		began := time.Now()
 		if err := w.sweep(ctx); err != nil {
 			return err
 		}
+		if len(w.batch.Puts) > 0 { // one of them may be left out, and then the membership is not clean
+			if err := w.flush(ctx); err != nil {
+				return err
+			}
+		}
+		swept = s.ev.Complete && w.why == nil && p.report.Skipped == 0
 		p.step(ctx, "sweep", 0, began)
 	}
 	p.endSample(w.batch)
@@ -107,10 +123,12 @@ func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 		w.batch.set(listingKey(p.key), snap.note)
 	}
 	p.resume(s)
-	if at, ok := p.ledger.covered(); ok {
+	at, ok := p.ledger.covered()
+	if ok {
 		w.batch.Checkpoint = &at.at
 		defer p.ledger.passed(at.n)
 	}
+	w.endMembers(swept && at.n == s.n)
 	return w.flush(ctx)
 }
 
@@ -121,6 +139,7 @@ type sweeper struct {
 	snap      *snapshot
 	documents []ListedDocument
 	end       *Event
+	absent    []string    // the ids that the snapshot does not list, in byte order; nil: too many
 	why       *GuardError // why deletions are withheld; if nil, they are carried out
 	batch     *batch
 }
@@ -142,6 +161,9 @@ func (w *sweeper) sweep(ctx context.Context) error {
 func (w *sweeper) sweepRecords(ctx context.Context) error {
 	before, err := w.documentNotes(ctx)
 	if err != nil {
+		return err
+	}
+	if err := w.census(ctx); err != nil {
 		return err
 	}
 	lost := w.lost(before)
@@ -177,16 +199,42 @@ func (w *sweeper) sweepRecords(ctx context.Context) error {
 // which was there before it began and has not changed after the moment it describes. A
 // record is not gone if a task that the snapshot does not end has a later state of it.
 func (w *sweeper) isGone(rec *brief, waiting *Task) bool {
-	return rec.Live() && rec.Seq <= w.snap.last &&
-		!w.snap.stands(w.horizon().past(rec.Stated.time())) && !w.snap.table.seen(rec.ID) &&
+	return w.stays(rec) && !w.snap.stands(w.horizon().past(rec.Stated.time())) &&
 		(waiting == nil || waiting.Kind == TaskWithheld || waiting.lags() || w.ends(w.snap, waiting))
+}
+
+// stays reports whether a live record that was there before the snapshot began is not
+// listed.
+func (w *sweeper) stays(rec *brief) bool {
+	return rec.Live() && rec.Seq <= w.snap.last && !w.snap.table.seen(rec.ID)
+}
+
+// unlisted yields, in byte order, the records that may not be listed, perhaps with others.
+func (w *sweeper) unlisted(ctx context.Context) iter.Seq2[brief, error] {
+	if w.absent == nil {
+		return w.catalog.briefs(ctx, w.key, "")
+	}
+	return func(yield func(brief, error) bool) {
+		for ids := range slices.Chunk(w.absent, planBatch) {
+			records, err := w.recordsOf(ctx, ids)
+			for i := range records {
+				if !yield(records[i].brief(), err) {
+					return
+				}
+			}
+			if err != nil {
+				yield(brief{}, err)
+				return
+			}
+		}
+	}
 }
 
 // eachGone calls f with every record that is gone, and with its task; nil if it has none.
 func (w *sweeper) eachGone(ctx context.Context, f func(rec *brief, waiting *Task) error) error {
 	tasks := w.taskCursor(ctx)
 	defer tasks.stop()
-	for rec, err := range w.catalog.briefs(ctx, w.key, "") {
+	for rec, err := range w.unlisted(ctx) {
 		if err != nil {
 			return &StoreError{err}
 		}
@@ -195,6 +243,7 @@ func (w *sweeper) eachGone(ctx context.Context, f func(rec *brief, waiting *Task
 			return err
 		}
 		if !w.isGone(&rec, waiting) {
+			w.snap.members.partial = w.snap.members.partial || w.stays(&rec)
 			continue
 		}
 		if err := f(&rec, waiting); err != nil {
@@ -252,6 +301,7 @@ func (w *sweeper) removeAll(ctx context.Context, ids []string, waiting map[strin
 	for i := range records {
 		rec := &records[i]
 		if b := rec.brief(); !w.isGone(&b, waiting[ids[i]]) {
+			w.snap.members.partial = true
 			continue
 		}
 		w.remove(rec, waiting[ids[i]])
@@ -327,7 +377,7 @@ func (r *run) ends(s *snapshot, t *Task) bool {
 	if t.Kind != TaskGet || t.Run == r.id || s.table.seen(t.Resource.ID) || s.tasks[t.Resource.ID] {
 		return false
 	}
-	return !notBefore(r.horizon().past(t.time()), s.moment())
+	return !notBefore(r.horizon().past(t.time()), s.moment()) && !s.members.mayList(t)
 }
 
 func (w *sweeper) flushFull(ctx context.Context) error {
@@ -339,7 +389,9 @@ func (w *sweeper) flushFull(ctx context.Context) error {
 
 // flush commits the batch. It leaves out records that have changed meanwhile.
 func (w *sweeper) flush(ctx context.Context) error {
+	puts := len(w.batch.Puts)
 	applied, err := w.commits.applyRest(ctx, w.batch)
+	w.snap.members.partial = w.snap.members.partial || len(applied) < puts
 	for _, c := range applied {
 		w.outcome(c.Record.Resource.ID, OutcomeDeleted, nil)
 	}
@@ -356,7 +408,7 @@ func (b *batch) set(key string, value any) {
 }
 
 func (b *batch) empty() bool {
-	return b.Checkpoint == nil && len(b.Puts)+len(b.Touches)+len(b.Tasks)+len(b.Done)+len(b.State) == 0
+	return b.Checkpoint == nil && len(b.Puts)+len(b.Touches)+len(b.Listed)+len(b.Tasks)+len(b.Done)+len(b.State) == 0
 }
 
 // without removes the changes and the ends of tasks of these ids.

@@ -82,7 +82,7 @@ func (t *Task) event() Event {
 func (r *run) newTask(s *slot) *Task {
 	ev, was := &s.aim.ev, s.earlier()
 	return &Task{Source: r.key, Kind: TaskGet, Resource: ev.Resource, At: ev.At, Tag: ev.Tag, Hint: ev.Hint,
-		Base: s.rec.Seq, Run: r.id, Attempts: was.Attempts, Gone: was.Gone}
+		Base: s.rec.Seq, Run: r.id, Attempts: was.Attempts, Gone: was.Gone, Document: s.document}
 }
 
 // retryTask returns the task after another failure.

@@ -127,6 +127,9 @@ func (r *run) dueNow() time.Time { return r.report.Started.Truncate(time.Microse
 func (r *run) work(ctx context.Context) error {
 	w := r.worker
 	r.hasTasks.Store(true)
+	if err := r.readMembership(ctx); err != nil {
+		return err
+	}
 	err := r.pipe(ctx, -1, func(ctx context.Context, give func(*slot) error) error {
 		var n int64
 		for !r.overdone() {

@@ -260,6 +260,7 @@ func (w *walk) list(ctx context.Context, url string) error {
 		l.mu.Unlock()
 		w.Document(doc)
 	}
+	run.Known = nil // which records a part lists is not kept: with a new At all of them are read
 	run.From = harvest.Checkpoint{}
 	if !w.from.Stale {
 		run.From = harvest.Checkpoint(w.from.List)
@@ -286,6 +287,7 @@ func (w *walk) list(ctx context.Context, url string) error {
 				}
 				return ev.Skipped + l.twice, nil
 			}
+			ev.Document = ""
 			if err := w.yieldListed(ev); err != nil {
 				return 0, err
 			}

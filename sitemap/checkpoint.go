@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	checkpointVersion = 3
+	checkpointVersion = 4
 	maxNotes          = 8 << 20 // bytes of the notes in a checkpoint: of more than 50,000 parts
 )
 
@@ -20,7 +20,9 @@ const (
 // when it was last believed.
 type checkpoint struct {
 	options string // fingerprint of the Source's options
-	whole   bool   // the snapshot was complete and nothing was skipped
+	whole   bool   // the snapshot was complete, nothing was skipped, and all documents are in parts
+	kept    int    // how many complete snapshots in a row have left out documents
+	crowded bool   // not all documents are in parts
 	parts   map[partKey]partNote
 	doubts  map[partKey]doubt // of documents whose last answer was in doubt
 	size    int               // of both, in bytes
@@ -33,6 +35,11 @@ type checkpoint struct {
 func newCheckpoint(options string) checkpoint {
 	return checkpoint{options: options, parts: make(map[partKey]partNote), doubts: make(map[partKey]doubt)}
 }
+
+// maxKept is how many complete snapshots in a row may leave out documents: a server may be
+// wrong about what is not modified, and pages of a document may change and their lastmods
+// not.
+const maxKept = 9
 
 // A partKey is a hash of the URL of a document.
 type partKey [16]byte
@@ -61,10 +68,11 @@ type doubt struct {
 func (c *checkpoint) remember(key partKey, n partNote) {
 	n.Validators = n.Kept()
 	size := len(partKey{}) + sumSize + 1 + maxDate + len(n.lastMod) + len(n.ETag) + len(n.LastModified)
-	if c.size+size <= maxNotes {
-		c.size += size
-		c.parts[key] = n
+	if c.crowded = c.crowded || c.size+size > maxNotes; c.crowded {
+		return
 	}
+	c.size += size
+	c.parts[key] = n
 }
 
 // doubt records a document whose answer is in doubt, unless there are too many.
@@ -87,6 +95,7 @@ const (
 type columns struct {
 	Options      string             `json:"options"`
 	Whole        bool               `json:"whole,omitempty"`
+	Kept         int                `json:"kept,omitempty"`
 	Trust        int                `json:"trust,omitempty"`
 	Keys         []byte             `json:"keys,omitempty"` // one after the other
 	LastMod      []string           `json:"lastmod,omitempty"`
@@ -101,7 +110,7 @@ type columns struct {
 func (c *checkpoint) columns() *columns {
 	n := len(c.parts)
 	to := &columns{
-		Options: c.options, Whole: c.whole, Trust: c.trust, Keys: make([]byte, 0, n*len(partKey{})),
+		Options: c.options, Whole: c.whole, Kept: c.kept, Trust: c.trust, Keys: make([]byte, 0, n*len(partKey{})),
 		LastMod: make([]string, 0, n), ETag: make([]string, 0, n), LastModified: make([]string, 0, n),
 		Newest: make([]websync.Datetime, 0, n), Sums: make([]byte, 0, n*sumSize), Flags: make([]byte, 0, n),
 	}
@@ -137,7 +146,7 @@ func (from *columns) checkpoint() (*checkpoint, bool) {
 		return nil, false
 	}
 	c := newCheckpoint(from.Options)
-	c.whole, c.trust = from.Whole, from.Trust
+	c.whole, c.kept, c.trust = from.Whole, from.Kept, from.Trust
 	for i := range n {
 		key := partKey(from.Keys[i*len(partKey{}):])
 		c.parts[key] = partNote{

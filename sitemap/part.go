@@ -47,10 +47,15 @@ func (w *walk) checkTrusted(ctx context.Context) error {
 // remember records what the next run needs to know of a document.
 func (w *walk) remember(p *part) {
 	key := keyOf(p.URL)
-	if w.source.Complete {
-		if p.URL == w.source.URL && p.kind != Index && p.Skipped == 0 && !p.open {
-			w.next.remember(key, partNote{Validators: p.Validators, sum: p.listed.Sum, newest: p.listed.Newest})
-		}
+	switch {
+	case !w.source.Complete:
+	case p.unchanged:
+		w.next.remember(key, p.unchangedNote())
+		return
+	case p.kind == Index:
+		return
+	default:
+		w.next.remember(key, p.changedNote())
 		return
 	}
 	if p.trusted {

@@ -488,9 +488,6 @@ func TestCompleteLeavesDoubtToTheEngine(t *testing.T) {
 	s.run(time.Hour)
 	assert.Zero(t, s.report.Skipped)
 	assert.NotContains(t, testkit.Rules(s.finding), "sitemap-doubt")
-	for _, asked := range s.asked() {
-		assert.NotContains(t, asked, " 304")
-	}
 }
 
 // TestListedDocuments: Run.Document receives each document that lists pages, in both

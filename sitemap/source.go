@@ -36,8 +36,10 @@ import (
 // because the server may have sent the outer one under its URL. Damage that turns one URL
 // into another can't be detected.
 //
-// The checkpoint lets the next run skip documents. If Complete is set, every document is
-// read in full, unless the root has no parts and its server answers "not modified".
+// The checkpoint lets the next run skip documents. If Complete is set, a document is
+// skipped if its server answers "not modified", and what it listed counts as listed; one
+// run in ten reads every document in full, unless [harvest.Run] Sample is negative, and so
+// does the one after a run that was not whole. If all are skipped, there is no snapshot.
 // Otherwise a part of an index is skipped if its server answers "not modified", if it
 // lists the same as before, or without a request if its lastmod in the index is the known
 // one and can be believed: the part has shown that it is as new as that, the period of it
@@ -119,7 +121,7 @@ func (s *Source) Key() string { return cmp.Or(s.Name, s.URL) }
 // Events implements [harvest.Source].
 func (s *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest.Event, error] {
 	return s.events(ctx, run, func(w *walk, v *View) error {
-		w.ev = harvest.Event{Kind: harvest.Put, Resource: w.resource(v)}
+		w.ev = harvest.Event{Kind: harvest.Put, Resource: w.resource(v), Document: w.reading}
 		if w.extended.Entry != nil {
 			w.extended.Entry(v, &w.ev)
 		}
@@ -209,6 +211,13 @@ type walk struct {
 	skipped   int
 	partial   bool // a document was skipped because it is unchanged
 
+	begun bool // the snapshot
+	// if Complete is set: documents that are unchanged may be left out; the URL of the one
+	// that is being yielded; and those of the unchanged ones
+	leavesOut bool
+	reading   string
+	kept      []string
+
 	yielded int64 // entries of the documents yielded so far
 	leaves  int64 // number of these documents
 	open    int64 // documents that are listed and not yet yielded
@@ -235,6 +244,7 @@ func newWalk(s *Source, pass *docfetch.Pass, put func(*walk, *View) error) *walk
 	if docfetch.ReadCheckpoint(pass.From, checkpointVersion, &read) && read.Options == w.next.options {
 		if c, ok := read.checkpoint(); ok {
 			w.from, w.next.trust = c, c.trust
+			w.leavesOut = s.Complete && c.whole && (pass.Sample < 0 || c.kept < maxKept)
 		}
 	}
 	return w
@@ -269,7 +279,7 @@ func (w *walk) all(ctx context.Context) error {
 		return w.robots(ctx, root)
 	}
 	if !w.source.Complete || w.from.whole {
-		root.known, root.noted = w.from.parts[keyOf(root.URL)]
+		w.know(root)
 	}
 	w.set.Ask(docfetch.KeyOf(root.URL))
 	w.documents++
@@ -284,26 +294,67 @@ func (w *walk) all(ctx context.Context) error {
 	return w.snapshot(ctx, func() error { return w.document(ctx, root) })
 }
 
-// snapshot yields what list yields as a snapshot.
+// snapshot yields what list yields as a snapshot. If Complete is set and all documents
+// are those of the last run and unchanged, there is none.
 func (w *walk) snapshot(ctx context.Context, list func() error) error {
-	all := func() error {
-		err := list()
-		if err == nil {
-			err = w.checkTrusted(ctx)
+	if !w.source.Complete {
+		if err := w.begin(); err != nil {
+			return err
 		}
-		if err == nil {
-			w.judge()
-		}
+	}
+	err := list()
+	if err == nil {
+		err = w.checkTrusted(ctx)
+	}
+	if err != nil {
 		return err
 	}
-	return w.Snapshot(all, func() harvest.Event {
-		w.next.whole = w.source.Complete && !w.Incomplete() && w.skipped == 0
-		return harvest.Event{
-			Complete: w.source.Complete, Whole: !w.partial, Skipped: w.skipped, Options: w.next.options,
-			Resume: docfetch.Checkpoint(checkpointVersion, w.next.columns()),
+	w.judge()
+	return w.end()
+}
+
+// end ends the pass: what list has yielded is all there is.
+func (w *walk) end() error {
+	w.next.whole = w.source.Complete && !w.Incomplete() && w.skipped == 0 && !w.next.crowded
+	if len(w.kept) > 0 {
+		w.next.kept = w.from.kept + 1
+	}
+	if !w.begun && w.next.whole && len(w.kept) > 0 && len(w.kept) == len(w.from.parts) {
+		return w.Mark(docfetch.Checkpoint(checkpointVersion, w.next.columns()), 0)
+	}
+	if err := w.begin(); err != nil {
+		return err
+	}
+	for _, url := range w.kept {
+		if err := w.Yield(harvest.Event{Kind: harvest.Unchanged, Document: url}); err != nil {
+			return err
 		}
+	}
+	return w.Yield(harvest.Event{
+		Kind: harvest.SnapshotEnd, Complete: w.source.Complete, Whole: !w.partial, Skipped: w.skipped, Options: w.next.options,
+		Resume: docfetch.Checkpoint(checkpointVersion, w.next.columns()),
 	})
 }
+
+// begin begins the snapshot, once.
+func (w *walk) begin() error {
+	if w.begun {
+		return nil
+	}
+	w.begun = true
+	return w.Yield(harvest.Event{Kind: harvest.SnapshotStart})
+}
+
+// Problem yields a Problem inside the snapshot.
+func (w *walk) Problem(err error) error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	return w.Pass.Problem(err)
+}
+
+// know sets what the checkpoint knows of a document.
+func (w *walk) know(p *part) { p.known, p.noted = w.from.parts[keyOf(p.URL)] }
 
 func isRobots(rawURL string) bool {
 	u, err := url.Parse(rawURL)
@@ -376,6 +427,9 @@ func (w *walk) document(ctx context.Context, p *part) error {
 	}
 	if p.unchanged {
 		w.partial = true
+		if w.source.Complete {
+			w.kept = append(w.kept, p.URL)
+		}
 		w.remember(p)
 		return nil
 	}
@@ -389,6 +443,12 @@ func (w *walk) document(ctx context.Context, p *part) error {
 // leaf yields the entries of a document that lists pages. The document was checked
 // before, so only reading the temporary file can fail.
 func (w *walk) leaf(p *part) error {
+	if err := w.begin(); err != nil {
+		return err
+	}
+	if w.source.Complete {
+		w.reading = p.URL
+	}
 	w.leaves++
 	w.yielded += p.entries
 	w.Expect(w.yielded + w.yielded*w.open/w.leaves)
@@ -538,8 +598,10 @@ func (w *walk) part(index *part, v *View) *part {
 		p.lastMod = v.LastMod
 	}
 	if !w.source.Complete {
-		p.known, p.noted = w.from.parts[keyOf(p.URL)]
+		w.know(p)
 		p.trusted = p.err == nil && w.from.trust > 0 && p.known.proves(p.lastMod)
+	} else if w.leavesOut && w.Known(p.URL) {
+		w.know(p)
 	}
 	return p
 }

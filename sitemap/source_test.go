@@ -707,23 +707,6 @@ func TestSourceDayOver(t *testing.T) {
 	assert.Equal(t, second.resume, third.resume)
 }
 
-// TestSourceRemembersLittle: the checkpoint of a Source that reads everything in full
-// does not hold the parts of an index.
-func TestSourceRemembersLittle(t *testing.T) {
-	w := &web{pages: sourcetest.Site{}}
-	var children []string
-	for i := range 100 {
-		child := fmt.Sprintf("%s/child-%d.xml", site, i)
-		children = append(children, child)
-		w.pages[child] = sourcetest.Document{Body: string(urlset(child + "/1")), ETag: `"1"`}
-	}
-	w.pages[site+"/index.xml"] = sourcetest.Document{Body: index(children...), ETag: `"1"`}
-	all := listen(t, w, &sitemap.Source{URL: site + "/index.xml", Complete: true}, harvest.Checkpoint{}, 0)
-	assert.Less(t, len(all.resume.Data), 100)
-	some := listen(t, w, &sitemap.Source{URL: site + "/index.xml"}, harvest.Checkpoint{}, 0)
-	assert.Greater(t, len(some.resume.Data), 1000)
-}
-
 // TestSourceUnchangedRoot: "not modified" for the whole is no snapshot.
 func TestSourceUnchangedRoot(t *testing.T) {
 	const root = site + "/sitemap.xml"

@@ -76,13 +76,15 @@ var eventRules = []rule{
 		(*tester).every, func(s *step) string {
 			end := s.Kind == harvest.SnapshotEnd
 			for what, has := range map[string]bool{
-				"a kind that does not exist": s.Kind > harvest.Problem,
+				"a kind that does not exist": s.Kind > harvest.Unchanged,
 				"a resource":                 s.Resource.ID != "" && !s.change(),
 				"bytes":                      s.Open != nil && s.Kind != harvest.Put,
 				"a time":                     !s.At.IsZero() && !s.change() && s.Kind != harvest.SnapshotStart,
 				"Complete, Whole or Options": (s.Complete || s.Whole || s.Options != "") && !end,
 				"Skipped":                    s.Skipped != 0 && !end && s.Kind != harvest.Mark,
 				"a negative Skipped":         s.Skipped < 0,
+				"a document":                 s.Document != "" && s.Kind != harvest.Unchanged && s.Kind != harvest.Put,
+				"no document":                s.Document == "" && s.Kind == harvest.Unchanged,
 				"an error":                   s.Err != nil && s.Kind != harvest.Problem,
 				"no error":                   s.Err == nil && s.Kind == harvest.Problem,
 			} {

@@ -1,0 +1,303 @@
+package harvest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/websync-go/websync"
+)
+
+// A complete snapshot need not read a document that its server has not changed, if it is
+// known which records the document lists. So each document of a snapshot has a number,
+// which the Store keeps with the records that it lists. What a document that is Unchanged
+// lists counts as listed.
+
+// A documentNumber is that of a document of a source's snapshots; 0 is that of none.
+type documentNumber = uint32
+
+// severalDocuments is the documentNumber of an id that more than one document lists.
+const severalDocuments documentNumber = math.MaxUint32
+
+// maxSeveral limits the ids that are known to be listed by several documents.
+const maxSeveral = 16_384
+
+// A membership is what the Store keeps of the documents of a source.
+type membership struct {
+	// Clean is set if the last snapshot has listed each live record, each of them has the
+	// number of the document that lists it, and the checkpoint is that of this snapshot.
+	Clean  bool     `json:"clean"`
+	Bodies BodyMode `json:"bodies"` // what the last snapshot did with bodies
+	// Numbers are those of the documents, by documentKey, and Last is the greatest one
+	// that was ever given.
+	Numbers map[uint64]documentNumber `json:"numbers,omitempty"`
+	Last    documentNumber            `json:"last"`
+	// Several has the documents of each id whose number is severalDocuments.
+	Several map[string][]documentNumber `json:"several,omitempty"`
+	// Crowded is set if there were too many of these: no document is Unchanged any more.
+	Crowded bool `json:"crowded,omitempty"`
+}
+
+// membershipKey returns the key of the State that holds the membership of a source.
+func membershipKey(source string) string { return "harvest/membership/" + source }
+
+// readMembership reads the membership of the source, and finds out which documents a
+// snapshot of this run may state as Unchanged.
+func (r *run) readMembership(ctx context.Context) error {
+	data, err := r.catalog.State(ctx, membershipKey(r.key))
+	if err != nil {
+		return &StoreError{err}
+	}
+	r.members = membership{}
+	if json.Unmarshal(data, &r.members) != nil {
+		r.members = membership{} // none
+	}
+	belief, err := r.belief(ctx)
+	if r.members.Clean && r.members.Bodies == r.h.Bodies && !r.h.Recheck && !belief.isLost() {
+		r.known = r.members.Numbers
+	}
+	return err
+}
+
+// isKnown implements Run.Known.
+func (r *run) isKnown(url string) bool { return r.known[documentKey(url)] != 0 }
+
+// members are the documents of a snapshot, and what they list.
+type members struct {
+	held, now membership
+	url       string         // of the last event
+	number    documentNumber // its number
+	unchanged map[documentNumber]bool
+	kept      []string   // the URLs of these
+	stated    bool       // an event had a Document
+	moved     []listedIn // records with the document that they had before; at most maxSeveral
+	manyMoved bool
+	// partial is set if not all of what the documents list is known.
+	partial bool
+}
+
+func newMembers(held membership, bodies BodyMode) *members {
+	now := membership{Bodies: bodies, Last: held.Last, Crowded: held.Crowded,
+		Numbers: map[uint64]documentNumber{}, Several: map[string][]documentNumber{}}
+	return &members{held: held, now: now, unchanged: map[documentNumber]bool{}}
+}
+
+// of returns the number of the document that lists an id by an event of the snapshot.
+func (m *members) of(id, url string) documentNumber {
+	m.stated = m.stated || url != ""
+	if m.now.Crowded || url == "" {
+		m.partial = true
+		return 0
+	}
+	if url != m.url || m.number == 0 {
+		m.url, m.number = url, m.numberOf(documentKey(url))
+	}
+	if len(m.held.Several) > 0 && m.held.Several[id] != nil {
+		m.join(id, m.number)
+		return severalDocuments
+	}
+	return m.number
+}
+
+// numberOf returns the number of a document, which may be a new one; 0 if there are too
+// many of them.
+func (m *members) numberOf(key uint64) documentNumber {
+	n := cmp.Or(m.now.Numbers[key], m.held.Numbers[key])
+	switch {
+	case n == 0 && len(m.now.Numbers) >= maxNotes:
+		m.partial = true
+		return 0
+	case n == 0:
+		m.now.Last++
+		n = m.now.Last
+	}
+	m.now.Numbers[key] = n
+	return n
+}
+
+// join adds a document to those of an id that several list.
+func (m *members) join(id string, n documentNumber) {
+	list, ok := m.now.Several[id]
+	switch {
+	case m.now.Crowded || slices.Contains(list, n):
+	case !ok && len(m.now.Several) == maxSeveral:
+		m.now.Crowded, m.partial = true, true
+		m.now.Numbers, m.now.Several = nil, nil
+	default:
+		m.now.Several[id] = append(list, n)
+	}
+}
+
+// again notes that the snapshot lists an id once more, in a document with this number.
+// The one before may be another one, which only the next snapshot can tell.
+func (m *members) again(id string, n documentNumber) {
+	if n != severalDocuments && n != 0 {
+		m.join(id, n)
+		m.partial = true
+	}
+}
+
+// move notes the records that another document lists than before. If that is unchanged,
+// both list them, which is known only at the end.
+func (m *members) move(records []listedIn) {
+	if m.manyMoved = m.manyMoved || len(m.moved)+len(records) > maxSeveral; !m.manyMoved {
+		m.moved = append(m.moved, records...)
+	}
+}
+
+// keep counts what an unchanged document lists as listed.
+func (m *members) keep(url string, table *seenTable) {
+	n := m.numberOf(documentKey(url))
+	m.unchanged[n] = true
+	m.kept, m.stated = append(m.kept, url), true
+	for id, all := range m.held.Several {
+		if slices.Contains(all, n) {
+			m.join(id, n)
+			table.see(table.hash(id), 0)
+		}
+	}
+}
+
+// mayList reports whether an unchanged document may list the resource of a task.
+func (m *members) mayList(t *Task) bool {
+	switch {
+	case len(m.unchanged) == 0:
+		return false
+	case t.Document == severalDocuments:
+		return len(m.now.Several[t.Resource.ID]) > 0
+	}
+	return t.Document == 0 || m.unchanged[t.Document]
+}
+
+// startMembers makes the members of a new snapshot. What the Store has of the last one is
+// no longer true from the first commit on.
+func (p *pipe) startMembers(ctx context.Context) (*members, error) {
+	m := newMembers(p.members, p.h.Bodies)
+	if !p.members.Clean {
+		return m, nil
+	}
+	p.members.Clean = false
+	b := newBatch(p.key)
+	b.set(membershipKey(p.key), p.members)
+	_, err := p.commits.apply(ctx, b)
+	return m, err
+}
+
+// noteStranger makes the membership of the source unclean if a slot adds a record that no
+// document lists: the next snapshot reads all of them.
+func (r *run) noteStranger(b *batch, s *slot) {
+	if r.members.Clean && s.document == 0 && s.outcome == OutcomeCreated {
+		unclean := r.members
+		unclean.Clean = false
+		b.set(membershipKey(r.key), unclean)
+	}
+}
+
+// endMembers adds the membership to the batch that ends the snapshot. It is clean if the
+// batch also has the checkpoint of the snapshot.
+func (w *sweeper) endMembers(clean bool) {
+	m := w.snap.members
+	m.partial = m.partial || m.manyMoved && len(m.unchanged) > 0
+	for _, was := range m.moved {
+		if m.unchanged[was.Document] {
+			m.join(was.ID, was.Document)
+			m.partial = true // by the next snapshot it is known which documents they are
+			w.batch.Listed = append(w.batch.Listed, listedIn{was.ID, was.Born, severalDocuments})
+		}
+	}
+	switch {
+	case m.stated:
+		m.now.Clean = clean && !m.partial
+		w.batch.set(membershipKey(w.key), m.now)
+	case w.members.Last > 0:
+		w.batch.set(membershipKey(w.key), membership{})
+	}
+	w.members = m.now
+}
+
+// place notes which document lists the resource of a slot.
+func (p *pipe) place(s *slot) {
+	switch {
+	case s.task != nil:
+		s.document = s.task.Document
+		return
+	case p.snap == nil || s.ev.Kind != Put || s.document == 0:
+		return
+	}
+	m := p.snap.members
+	inThisSnapshot := s.rec.Live() && s.rec.Seq > p.snap.last || s.waiting != nil && s.waiting.Run == p.id
+	if !s.listed || inThisSnapshot {
+		m.again(s.id(), s.document)
+	}
+	if s.waiting != nil && s.waiting.Document != s.document {
+		m.partial = true
+	}
+}
+
+// relists reports whether a slot that changes nothing is committed nevertheless, because
+// another document may list its record than before.
+func (p *pipe) relists(s *slot) bool { return s.document != 0 && s.rec.Live() && p.dry == nil }
+
+// keepDocument carries out the event that a document is unchanged.
+func (p *pipe) keepDocument(ev *Event) {
+	if p.snap == nil || p.report.Snapshots > 1 || !p.snap.note.At.IsZero() || !p.isKnown(ev.Document) {
+		p.broken = true
+		const message = "%.200q is stated as unchanged outside of a first snapshot without a time, or was not known"
+		p.problem(fmt.Errorf(message, websync.RedactURL(ev.Document)))
+		return
+	}
+	p.snap.members.keep(ev.Document, p.snap.table)
+}
+
+// maxAbsent limits the records that a census names.
+const maxAbsent = 16_384
+
+// census finds the records that the snapshot has not listed. What an unchanged document
+// lists becomes listed, and so does, in doubt, what no document is known to list.
+func (w *sweeper) census(ctx context.Context) error {
+	table, m := w.snap.table, w.snap.members
+	if table.allSeen() {
+		return nil
+	}
+	records, err := w.catalog.fingerprints(ctx, w.key)
+	if err != nil {
+		return &StoreError{err}
+	}
+	var absent []websync.Seq
+	doubtful := 0
+	for f, err := range records.All {
+		if err != nil {
+			return &StoreError{err}
+		}
+		s, _ := table.find(table.mix(f.ID))
+		switch {
+		case *s == 0 || *s&seenBit != 0:
+			continue
+		case len(m.unchanged) > 0 && f.Document == 0:
+			doubtful++
+		case !m.unchanged[f.Document]:
+			if len(absent) <= maxAbsent {
+				absent = append(absent, f.Born)
+			}
+			continue
+		}
+		*s |= seenBit
+		table.listed++
+	}
+	if doubtful > 0 {
+		m.partial = true
+		w.report.Skipped += doubtful
+		const message = "records that no document is known to list: the next run reads all documents"
+		w.log.Warn(message, "source", w.key, "records", doubtful)
+	}
+	if len(absent) <= maxAbsent {
+		w.absent, err = w.catalog.idsByBorn(ctx, absent)
+	}
+	if err != nil {
+		return &StoreError{err}
+	}
+	return nil
+}
