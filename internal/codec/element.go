@@ -48,18 +48,18 @@ var locals = [...]string{
 	"lat", "long", "guid", "pubDate", "license", "issued", "modified", "created", "abstract", "subtitle", "lang", "base",
 }
 
-var spaceNumbers, localNumbers = numbers(spaces[:]), numbers(locals[:])
+var spacesBySize, localsBySize = bySize(spaces[:]), bySize(locals[:])
 
-func numbers(words []string) map[string]byte {
-	n := make(map[string]byte, len(words))
+// bySize returns the indexes of words but the empty one, by their sizes: few words have the same.
+func bySize(words []string) (indexes [64][]byte) {
 	for i, word := range words[1:] {
-		n[word] = byte(i + 1)
+		indexes[len(word)] = append(indexes[len(word)], byte(i+1))
 	}
-	return n
+	return indexes
 }
 
 // word visits a string that is written as its index in words, or after a 0 as it is.
-func (c *Coder) word(v *string, words []string, numbers map[string]byte) {
+func (c *Coder) word(v *string, words []string, bySize *[64][]byte) {
 	if c.reading {
 		switch i := int(c.byte()); {
 		case i == 0:
@@ -71,14 +71,20 @@ func (c *Coder) word(v *string, words []string, numbers map[string]byte) {
 		}
 		return
 	}
-	i := numbers[*v]
-	if c.out = append(c.out, i); i == 0 {
-		c.text(0, v)
+	if len(*v) < len(bySize) {
+		for _, i := range bySize[len(*v)] {
+			if words[i] == *v {
+				c.out = append(c.out, i)
+				return
+			}
+		}
 	}
+	c.out = append(c.out, 0)
+	c.text(0, v)
 }
 
-func (c *Coder) space(v *string) { c.word(v, spaces[:], spaceNumbers) }
-func (c *Coder) local(v *string) { c.word(v, locals[:], localNumbers) }
+func (c *Coder) space(v *string) { c.word(v, spaces[:], &spacesBySize) }
+func (c *Coder) local(v *string) { c.word(v, locals[:], &localsBySize) }
 
 // The parts of an element's text that its names imply, and that are not written.
 const (
@@ -96,10 +102,9 @@ func (c *Coder) element(e *websync.Element) {
 		c.readXML(e)
 		return
 	}
-	xml, parts := e.XML, byte(0)
 	prefix := prefixOf(e)
-	c.tag = appendStart(c.tag[:0], prefix, e)
-	if rest, ok := strings.CutPrefix(xml, string(c.tag)); ok {
+	xml, parts := e.XML, byte(0)
+	if rest, ok := cutStart(xml, prefix, e); ok {
 		xml, parts = rest, hasStart
 		if prefix != "" {
 			parts |= hasPrefix
@@ -107,8 +112,7 @@ func (c *Coder) element(e *websync.Element) {
 		if rest, ok = strings.CutPrefix(xml, ">"); ok {
 			xml, parts = rest, parts|startTagEnds
 		}
-		c.tag = appendEnd(c.tag[:0], prefix, e)
-		if rest, ok = strings.CutSuffix(xml, string(c.tag)); ok {
+		if rest, ok = cutEnd(xml, prefix, e); ok {
 			xml, parts = rest, parts|hasEnd
 		}
 	}
@@ -148,6 +152,38 @@ func prefixOf(e *websync.Element) string {
 		return prefix
 	}
 	return ""
+}
+
+// cutStart returns xml without what appendStart appends.
+func cutStart(xml, prefix string, e *websync.Element) (rest string, ok bool) {
+	parts := [...]string{"<", prefix, ":", e.Local, " xmlns", ":", prefix, `="`, e.Space, `"`}
+	if prefix == "" {
+		parts[2], parts[5] = "", ""
+	}
+	n := len(parts)
+	if e.Space == "" {
+		n = 4
+	}
+	for _, part := range parts[:n] {
+		if xml, ok = strings.CutPrefix(xml, part); !ok {
+			return "", false
+		}
+	}
+	return xml, true
+}
+
+// cutEnd returns xml without what appendEnd appends.
+func cutEnd(xml, prefix string, e *websync.Element) (rest string, ok bool) {
+	parts := [...]string{">", e.Local, ":", prefix, "</"}
+	if prefix == "" {
+		parts[2] = ""
+	}
+	for _, part := range parts {
+		if xml, ok = strings.CutSuffix(xml, part); !ok {
+			return "", false
+		}
+	}
+	return xml, true
 }
 
 func appendName(dst []byte, prefix string, e *websync.Element) []byte {
