@@ -120,7 +120,7 @@ func TestSparse(t *testing.T) {
 func TestArchivesRefused(t *testing.T) {
 	plain := tarOf(t, tar.FormatPAX, []file{{"manifest.xml", strings.Repeat("<url/>", 1000)}, {"a", "text"}})
 	zeros := make([]byte, freeRatio+1)
-	bomb := bytes.Repeat(xzOf(t, xz.WriterConfig{}, zeros[:1<<20]), 65)
+	bomb := bytes.Repeat(xzOf(t, xz.WriterConfig{DictCap: 1 << 16}, zeros[:1<<20]), 65) // a dictionary is made for each
 	large := xzOf(t, xz.WriterConfig{DictCap: 2 * maxDictionary}, plain)
 	inSecond := append(xzOf(t, xz.WriterConfig{}, plain), large...)
 	packed := xzOf(t, xz.WriterConfig{}, plain)

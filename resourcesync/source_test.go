@@ -95,7 +95,7 @@ func TestSourceConformance(t *testing.T) {
 				Source:    func() harvest.Source { return &resourcesync.Source{URL: sourceURL} },
 				Sites:     states(shape),
 				Store:     func(testing.TB) harvest.Store { return memstore.New() },
-				Positions: 4,
+				Positions: racing.Some(4),
 				// Nothing in a document says which part of the whole it is.
 				// A list that is gone may be one that a new baseline makes good for.
 				Tolerates: func(url string, f sourcetest.Failure) bool {
