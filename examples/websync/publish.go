@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -109,6 +110,9 @@ func (p *publishCommand) export(ctx context.Context) (code int, err error) {
 // write writes the files of a catalog, which is complete unless files of the directory
 // could not be read.
 func (p *publishCommand) write(ctx context.Context, catalog websync.Catalog, complete bool) (code int, err error) {
+	if os.Getenv("GOGC") == "" { // an export holds little and makes much: collecting less often saves a sixth of its time
+		defer debug.SetGCPercent(debug.SetGCPercent(400))
+	}
 	publishers := p.publishers(catalog)
 	if err := p.lists.Pack(ctx); err != nil {
 		return 0, err

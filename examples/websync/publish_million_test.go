@@ -70,7 +70,7 @@ func (n listing) Events(context.Context, *harvest.Run) iter.Seq2[harvest.Event, 
 
 // counting is a Catalog that counts the rows it yields.
 type counting struct {
-	websync.Catalog
+	*harvest.Catalog
 	rows int
 }
 

@@ -28,7 +28,7 @@ type row struct {
 	run  func(b *comparison)
 }
 
-var rows = slices.Concat(harvestRows, archiveRows)
+var rows = slices.Concat(harvestRows, archiveRows, publishRows)
 
 func main() {
 	if work := os.Getenv(peerVariable); work != "" {
@@ -199,7 +199,7 @@ func median(costs []cost) cost {
 const peerVariable = "WAITS_PEER"
 
 // peers are peers that are written here: each does its work as a process of its own.
-var peers = map[string]func(args []string) error{"feedtable": feedTable, "launch": launch, "loop": loop}
+var peers = map[string]func(args []string) error{"feedtable": feedTable, "launch": launch, "list": list, "loop": loop}
 
 // peer returns the command of one of them.
 func peer(name string, args ...string) *exec.Cmd {
