@@ -229,6 +229,7 @@ func TestKillWorker(t *testing.T) {
 			_, err = s.Vacuum(ctx, 0)
 			require.NoError(t, err)
 			checkFiles(t, s, file)
+			assert.NotEmpty(t, bodyFiles(t, file))
 			require.NoError(t, s.Close())
 		})
 	}
