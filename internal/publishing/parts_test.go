@@ -3,6 +3,7 @@ package publishing_test
 import (
 	"context"
 	"fmt"
+	"iter"
 	"strings"
 	"testing"
 
@@ -132,4 +133,39 @@ func TestListOfLongParts(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, p.DependsOnIDs())
 	assert.Contains(t, p.ETag(""), "-born-8")
+}
+
+// An outlinedLog is a Log with outlines.
+type outlinedLog struct {
+	*websync.Log
+	bytes int64 // of each; 0: not known
+}
+
+func (l outlinedLog) Outlines(ctx context.Context, r websync.Range) iter.Seq2[websync.Outline, error] {
+	return func(yield func(websync.Outline, error) bool) {
+		for item, err := range l.Resources(ctx, r) {
+			o := websync.OutlineOf(&item)
+			if o.Bytes = l.bytes; !yield(o, err) {
+				return
+			}
+		}
+	}
+}
+
+// Parts that may be too long, by their outlines, are read: they are split as without
+// outlines.
+func TestListOfOutlines(t *testing.T) {
+	log := new(websync.Log)
+	add(log, strings.Repeat("a", 40), strings.Repeat("b", 40), strings.Repeat("c", 40))
+	want := paths(t, newList(log))
+	require.Len(t, want, 3)
+	for bytes, split := range map[int64]bool{0: true, 41: true, 1: false} {
+		l := newList(outlinedLog{log, bytes})
+		l.Outlined = func(o websync.Outline) (int64, bool) { return o.Bytes, false }
+		if split {
+			assert.Equal(t, want, paths(t, l), bytes)
+		} else {
+			assert.Len(t, paths(t, l), 1, "the log is not read")
+		}
+	}
 }
