@@ -79,7 +79,7 @@ type Harvester struct {
 	Log   *slog.Logger // if nil, nothing is logged
 
 	// patience is how long, in all, listing waits for getting; then what cannot be got at
-	// once is stored as tasks. If zero, it is 10 seconds; if negative, listing waits
+	// once is stored as tasks, which costs more. If zero, it is two minutes; if negative, listing waits
 	// without limit. Tests set it.
 	patience time.Duration
 	// dry is set for a Plan or an Audit.
@@ -111,7 +111,7 @@ type Budget struct {
 // 10 seconds.
 func (h *Harvester) Run(ctx context.Context, src Source) (*Report, error) {
 	return h.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error {
-		if err := r.list(ctx, cmp.Or(h.patience, 10*time.Second)); err != nil {
+		if err := r.list(ctx, cmp.Or(h.patience, 2*time.Minute)); err != nil {
 			return err
 		}
 		return r.workBeside(ctx)
