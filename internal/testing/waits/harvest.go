@@ -3,11 +3,13 @@ package main
 import (
 	"fmt"
 	"os/exec"
+	"time"
 )
 
 var harvestRows = []row{
 	{"pages-small", "the first harvest of 20,000 pages of 2 to 20 KB into SQLite", func(b *comparison) { b.pages(2_000, 20_000) }},
 	{"pages-large", "the first harvest of 20,000 pages of 17 to 60 KB into SQLite", func(b *comparison) { b.pages(17_000, 60_000) }},
+	{"pages-waiting", "the first harvest of 20,000 pages of 2 to 20 KB, of which each takes 10 ms: 4 at once, and 32", (*comparison).waiting},
 	{"complete", "a million entries in 20 compressed parts, -complete, nothing new; then one of them changed", (*comparison).complete},
 }
 
@@ -22,6 +24,24 @@ func (b *comparison) pages(least, most int) {
 	files := b.folder("loop")
 	b.compare(append(sides, side{name: "a loop, no sync", prepare: func() { empty(files) },
 		command: func() *exec.Cmd { return peer("loop", s.URL+"/sitemap.xml", files) }})...)
+}
+
+// waiting compares first harvests of a slow server.
+func (b *comparison) waiting() {
+	s := newSite()
+	defer s.Close()
+	s.addPages(b.documents, 20_000, 2_000, 20_000)
+	s.latency = 10 * time.Millisecond
+	at := func(once string) []side {
+		sides := b.programs(func(of binaries, dir string) side {
+			return side{prepare: func() { empty(dir) }, command: func() *exec.Cmd { return harvest(of, dir, s, "-concurrency", once) }}
+		})
+		for i := range sides {
+			sides[i].name += ", " + once + " at once"
+		}
+		return sides
+	}
+	b.compare(append(at("4"), at("32")...)...)
 }
 
 // harvest returns the command that harvests the sitemap of a site without delay.

@@ -28,7 +28,7 @@ type row struct {
 	run  func(b *comparison)
 }
 
-var rows = slices.Concat(harvestRows, archiveRows, publishRows)
+var rows = slices.Concat(harvestRows, archiveRows, publishRows, baselineRows)
 
 func main() {
 	if work := os.Getenv(peerVariable); work != "" {
