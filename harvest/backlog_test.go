@@ -2,6 +2,7 @@ package harvest_test
 
 import (
 	"context"
+	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -10,10 +11,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
-// While the Store is slow, a run gets no more than 8 MiB of bodies ahead of it.
+// While the Store is slow, a run gets no more than 6 MiB of bodies ahead of it.
 func TestBodiesWaitForCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const size, pages = 100_000, 300
@@ -42,10 +44,24 @@ func TestBodiesWaitForCommit(t *testing.T) {
 		<-blocked
 		synctest.Wait()
 		got := len(w.site.requests)
-		assert.Greater(t, got, 8<<20/(size+100))
-		assert.LessOrEqual(t, got, 8<<20/size+4)
+		assert.Greater(t, got, 6<<20/(size+100))
+		assert.LessOrEqual(t, got, 6<<20/size+4)
 		close(release)
 		<-ended
 		require.Len(t, w.live(), pages)
 	})
+}
+
+// A server's word about the length of a body takes no memory.
+func TestBodyStatedLong(t *testing.T) {
+	for _, stated := range []string{"1000000000000000", "-5", "x", "3"} {
+		w := newWorld(t)
+		w.store.ChunkSize = -1
+		w.h.Fetcher = testkit.FetchFunc(func(context.Context, *harvest.Request) (*harvest.Response, error) {
+			body := io.NopCloser(strings.NewReader("short"))
+			return &harvest.Response{Header: map[string][]string{"Content-Length": {stated}}, Body: body}, nil
+		})
+		w.run(snapshot(put("a", day(1))))
+		require.Equal(t, map[string]string{"a": "short"}, w.live(), stated)
+	}
 }

@@ -85,6 +85,16 @@ func (w *bodyWriter) Write(p []byte) (n int, err error) {
 	return n, w.err
 }
 
+// expect makes room for a body that probably has so many bytes.
+func (w *bodyWriter) expect(size int64) {
+	if size > 0 && size <= int64(w.s.chunkSize()) && size <= maxExpected {
+		w.buf = make([]byte, 0, size)
+	}
+}
+
+// maxExpected limits the memory that a server's word takes.
+const maxExpected = 128 << 10
+
 func (w *bodyWriter) writable() error {
 	switch {
 	case w.err != nil:

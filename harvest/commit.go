@@ -336,5 +336,5 @@ const (
 	commitBytes = 4 << 20     // of bodies and descriptions, about
 	commitAge   = time.Second // how long a finished slot waits for others
 
-	maxUncommitted = 2 * commitBytes // of bodies: what is more waits for get
+	maxUncommitted = commitBytes * 3 / 2 // of bodies: what is more waits for get
 )

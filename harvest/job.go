@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/url"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
@@ -38,6 +39,7 @@ type Job struct {
 	writers    []pendingBody
 	validators []Validator
 	asked      string // the Date of the first answer that had one
+	expected   int64  // the length of the answer that is being kept, if its server states one
 }
 
 // Fetch gets one representation through the Fetcher of the run, within its Budget. The
@@ -92,6 +94,9 @@ func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Rea
 	w, err := j.run.newBody(ctx)
 	if err != nil {
 		return websync.Body{}, &StoreError{err}
+	}
+	if short, ok := w.(*bodyWriter); ok {
+		short.expect(j.expected)
 	}
 	own := ownBody{w, j.run}
 	var key websync.Digest
@@ -310,7 +315,9 @@ func (j *Job) Receive(ctx context.Context, name string, link websync.Link, resp 
 	if t := resp.header("Content-Type"); t != "" && len(t) <= maxType {
 		link.Type = t
 	}
+	j.expected, _ = strconv.ParseInt(resp.header("Content-Length"), 10, 64)
 	_, err := j.Keep(ctx, name, link, resp.Body)
+	j.expected = 0
 	if err != nil {
 		j.remember(link.Href, Validator{})
 	}
