@@ -268,7 +268,7 @@ func (w *sweeper) census(ctx context.Context) error {
 	}
 	var absent []websync.Seq
 	doubtful := 0
-	for f, err := range records.All {
+	for f, err := range table.loading(records.All) {
 		if err != nil {
 			return &StoreError{err}
 		}

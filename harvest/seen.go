@@ -3,6 +3,7 @@ package harvest
 import (
 	"cmp"
 	"hash/maphash"
+	"iter"
 	"math/bits"
 )
 
@@ -70,8 +71,42 @@ func (t *seenTable) load(batch []*slot) {
 		s.tableHash = t.hash(s.id())
 	}
 	for _, s := range batch {
-		i, _ := bits.Mul64(s.tableHash, uint64(len(t.slots)))
-		t.loaded ^= t.slots[i]
+		t.touch(s.tableHash)
+	}
+}
+
+// touch loads the slot of a hash.
+func (t *seenTable) touch(h uint64) {
+	i, _ := bits.Mul64(h, uint64(len(t.slots)))
+	t.loaded ^= t.slots[i]
+}
+
+// loading yields what prints does, and loads the slots of each batch.
+func (t *seenTable) loading(prints iter.Seq2[recordPrint, error]) iter.Seq2[recordPrint, error] {
+	return func(yield func(recordPrint, error) bool) {
+		batch := make([]recordPrint, 0, planBatch)
+		give := func() bool {
+			for i := range batch {
+				t.touch(t.mix(batch[i].ID))
+			}
+			for i := range batch {
+				if !yield(batch[i], nil) {
+					return false
+				}
+			}
+			batch = batch[:0]
+			return true
+		}
+		for p, err := range prints {
+			if err != nil {
+				yield(recordPrint{}, err)
+				return
+			}
+			if batch = append(batch, p); len(batch) == planBatch && !give() {
+				return
+			}
+		}
+		give()
 	}
 }
 

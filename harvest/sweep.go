@@ -72,7 +72,7 @@ func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled boo
 	}
 	snap.table, snap.live = newSeenTable(records.Key, size), 0
 	snap.table.whole = records.Others == 0
-	for f, err := range records.All {
+	for f, err := range snap.table.loading(records.All) {
 		if err != nil {
 			return false, &StoreError{err}
 		}
