@@ -35,6 +35,9 @@ type membership struct {
 	// that was ever given.
 	Numbers map[uint64]documentNumber `json:"numbers,omitempty"`
 	Last    documentNumber            `json:"last"`
+	// Asked are those, by documentKey, that list pages which have to be asked for: nothing
+	// that is stated tells whether they have changed, or they were got too early.
+	Asked map[uint64]bool `json:"asked,omitempty"`
 	// Several has the documents of each id whose number is severalDocuments.
 	Several map[string][]documentNumber `json:"several,omitempty"`
 	// Crowded is set if there were too many of these: no document is Unchanged any more.
@@ -57,13 +60,16 @@ func (r *run) readMembership(ctx context.Context) error {
 	}
 	belief, err := r.belief(ctx)
 	if r.members.Clean && r.members.Bodies == r.h.Bodies && !r.h.Recheck && !belief.isLost() {
-		r.known = r.members.Numbers
+		r.known = r.members
 	}
 	return err
 }
 
 // isKnown implements Run.Known.
-func (r *run) isKnown(url string) bool { return r.known[documentKey(url)] != 0 }
+func (r *run) isKnown(url string) bool {
+	key := documentKey(url)
+	return r.known.Numbers[key] != 0 && !r.known.Asked[key]
+}
 
 // members are the documents of a snapshot, and what they list.
 type members struct {
@@ -81,7 +87,7 @@ type members struct {
 
 func newMembers(held membership, bodies BodyMode) *members {
 	now := membership{Bodies: bodies, Last: held.Last, Crowded: held.Crowded,
-		Numbers: map[uint64]documentNumber{}, Several: map[string][]documentNumber{}}
+		Numbers: map[uint64]documentNumber{}, Asked: map[uint64]bool{}, Several: map[string][]documentNumber{}}
 	return &members{held: held, now: now, unchanged: map[documentNumber]bool{}}
 }
 
@@ -100,6 +106,13 @@ func (m *members) of(id, url string) documentNumber {
 		return severalDocuments
 	}
 	return m.number
+}
+
+// ask notes that the next snapshot has to list what the document at a URL lists.
+func (m *members) ask(url string) {
+	if url != "" && !m.now.Crowded {
+		m.now.Asked[documentKey(url)] = true
+	}
 }
 
 // numberOf returns the number of a document, which may be a new one; 0 if there are too
@@ -125,7 +138,7 @@ func (m *members) join(id string, n documentNumber) {
 	case m.now.Crowded || slices.Contains(list, n):
 	case !ok && len(m.now.Several) == maxSeveral:
 		m.now.Crowded, m.partial = true, true
-		m.now.Numbers, m.now.Several = nil, nil
+		m.now.Numbers, m.now.Asked, m.now.Several = nil, nil, nil
 	default:
 		m.now.Several[id] = append(list, n)
 	}
@@ -228,6 +241,9 @@ func (p *pipe) place(s *slot) {
 		return
 	}
 	m := p.snap.members
+	if p.h.Bodies != SkipBodies && (s.rec.Early || !s.ev.isConclusive()) {
+		m.ask(s.ev.Document)
+	}
 	inThisSnapshot := s.rec.Live() && s.rec.Seq > p.snap.last || s.waiting != nil && s.waiting.Run == p.id
 	if !s.listed || inThisSnapshot {
 		m.again(s.id(), s.document)

@@ -372,6 +372,9 @@ func (p *pipe) takeBack(ctx context.Context) error {
 		stuck := s.state == slotStuck
 		p.broken = p.broken || stuck
 		p.noteTask(s)
+		if p.snap != nil && s.change != nil && s.change.Record.Early {
+			p.snap.members.ask(s.ev.Document)
+		}
 		p.free(s)
 		if next := p.lastOf(s.later); next != nil {
 			p.flying[s.id()] = next

@@ -48,12 +48,11 @@ type run struct {
 
 	coded sync.Once // noteCoded
 	docs  documents // of the listing
-	// known are the documents, by documentKey, that a snapshot may state as Unchanged, and
-	// members has what the last snapshot of the source has left.
-	known   map[uint64]documentNumber
-	members membership
-	alike   alikeGuard
-	quota   *quota // of a pipe; nil: nothing is limited
+	// known has the documents that a snapshot may state as Unchanged, and members what the
+	// last snapshot of the source has left.
+	known, members membership
+	alike          alikeGuard
+	quota          *quota // of a pipe; nil: nothing is limited
 
 	alone      sync.Map     // the hosts of bodies that the run leaves alone
 	aloneInRow atomic.Int64 // how many of the last resources were on them

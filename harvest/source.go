@@ -89,8 +89,8 @@ type Run struct {
 	// of the last complete snapshot. If nil, it is dropped.
 	Document func(ListedDocument)
 	// Known reports whether the document at a URL may be stated as Unchanged in a snapshot:
-	// the last snapshot was complete, nothing of it was in doubt, and the Catalog knows
-	// what the document listed. It may be called from several goroutines. If nil, no
+	// the last snapshot was complete, nothing of it was in doubt, the Catalog knows what the
+	// document listed, and no page of it is asked for in each run. It may be called from several goroutines. If nil, no
 	// document is known.
 	Known func(url string) bool
 	// Sample is Harvester.Sample. Of the documents that seem unchanged because another

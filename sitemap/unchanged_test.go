@@ -27,6 +27,7 @@ import (
 // the Store that is to be in step with it.
 type keptSite struct {
 	parts   map[string]map[string]int // by the URL of the part, the version of each page that it lists
+	undated bool                      // it states no lastmod
 	down    map[string]bool           // pages and parts that fail
 	fetcher *sourcetest.Fetcher
 	catalog *harvest.Catalog
@@ -55,7 +56,11 @@ func (s *keptSite) site() sourcetest.Site {
 		var b strings.Builder
 		b.WriteString("<urlset xmlns='" + sitemap.Namespace + "'>")
 		for _, loc := range slices.Sorted(maps.Keys(entries)) {
-			fmt.Fprintf(&b, "<url><loc>%s</loc><lastmod>%s</lastmod></url>", loc, lastMod(entries[loc]).Format(time.RFC3339))
+			fmt.Fprintf(&b, "<url><loc>%s</loc>", loc)
+			if !s.undated {
+				fmt.Fprintf(&b, "<lastmod>%s</lastmod>", lastMod(entries[loc]).Format(time.RFC3339))
+			}
+			b.WriteString("</url>")
 		}
 		b.WriteString("</urlset>")
 		pages[url] = sourcetest.Document{Body: b.String(), ETag: `"` + docfetch.Fingerprint("%s", b.String()) + `"`}
@@ -224,6 +229,19 @@ func TestEverythingIsRead(t *testing.T) {
 			assert.False(t, report.InStep(), "the part may list it")
 			assert.Contains(t, s.held(t), keptPage(9))
 		},
+		"pages without a lastmod": func(s *keptSite) {
+			s.undated = true
+			for range 2 {
+				_, err := s.run(0)
+				assert.NoError(t, err)
+			}
+		},
+		"a page that was got before the time that is stated of it": func(s *keptSite) {
+			soon := int(time.Now().Add(time.Hour).Sub(lastMod(0)) / time.Second)
+			s.parts[keptPart(1)][keptPage(1)], s.parts[keptPart(2)][keptPage(3)] = soon, soon
+			_, err := s.run(0)
+			assert.NoError(t, err)
+		},
 		"a part that failed": func(s *keptSite) {
 			s.down[keptPart(1)] = true
 			report, err := s.run(0)
@@ -296,6 +314,7 @@ func TestUnchangedHistories(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newKeptSite(rapid.SampledFrom([]harvest.BodyMode{harvest.SkipBodies, harvest.KeepBodies}).Draw(t, "bodies"))
 		number := func(name string, most int) int { return rapid.IntRange(1, most).Draw(t, name) }
+		s.undated = s.h.Bodies == harvest.KeepBodies && rapid.Bool().Draw(t, "undated")
 		version := 1
 		for i := range 4 {
 			s.set(i+1, number("page", 12), number("page", 12), number("page", 12))
