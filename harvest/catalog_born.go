@@ -278,19 +278,24 @@ func (r *reader) prefetchReferences(w *walk) error {
 	})
 }
 
-// idsByBorn returns the ids of the records with these Borns, in byte order; not nil.
-func (s *Catalog) idsByBorn(ctx context.Context, borns []websync.Seq) ([]string, error) {
+// idsByBorn returns the ids of a source's records with these Borns, in byte order; not nil.
+func (s *Catalog) idsByBorn(ctx context.Context, source string, borns []websync.Seq) ([]string, error) {
 	ids := make([]string, 0, len(borns))
 	for page := range slices.Chunk(borns, pageItems) {
 		before := len(ids)
 		err := s.view(ctx, func(r *reader) error {
 			ids = ids[:before]
-			refs := make([]reference, len(page))
-			err := r.prefetch(func(add func(key)) {
+			src, _, err := r.source(source)
+			if err != nil {
+				return err
+			}
+			err = r.prefetch(func(add func(key)) {
+				add(newKey(nameKey).source(src.n))
 				for _, born := range page {
 					add(blockKey(blockOf(born)))
 				}
 			})
+			refs := make([]reference, len(page))
 			for i := 0; i < len(page) && err == nil; i++ {
 				refs[i], err = r.reference(page[i])
 			}
@@ -308,7 +313,7 @@ func (s *Catalog) idsByBorn(ctx context.Context, borns []websync.Seq) ([]string,
 				ids = append(ids, item.Resource.ID)
 			}
 			return err
-		})
+		}, newKey(sourceKey).text(source))
 		if err != nil {
 			return nil, err
 		}

@@ -48,7 +48,13 @@ func (s *Catalog) commit(ctx context.Context, c *claim, b *batch) ([]string, err
 		w := bw.(*bodyWriter)
 		w.afterCommit(err == nil, err == nil && done.used[w], ran)
 	}
-	s.afterPack(ctx, p, err == nil && done.packed > 0, ran && err != nil)
+	switch {
+	case p.name == "":
+	case err == nil && done.packed > 0, ran && err != nil: // bodies in it are stored, or may be
+		s.endWriting(p.name)
+	default:
+		s.discardPack(ctx, p)
+	}
 	if len(done.conflicts) > 0 {
 		return done.conflicts, nil
 	}

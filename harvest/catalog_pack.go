@@ -56,7 +56,7 @@ func (s *Catalog) newPack(ctx context.Context, writers []pendingBody, bodies map
 		cancel()
 	}
 	if err = errors.Join(err, blob.Close()); err != nil {
-		s.afterPack(ctx, p, false, false)
+		s.discardPack(ctx, p)
 	}
 	return p, err
 }
@@ -68,15 +68,9 @@ func (w *bodyWriter) bytes() []byte {
 	return w.buf
 }
 
-// afterPack is called at the end of a Commit. It removes the pack unless bodies in it are
-// stored, or may be.
-func (s *Catalog) afterPack(ctx context.Context, p pack, used, doubt bool) {
-	if p.name == "" {
-		return
-	}
-	if !used && !doubt {
-		s.Blobs.RemoveBlob(context.WithoutCancel(ctx), p.name) // if that fails, Vacuum removes it
-	}
+// discardPack removes a pack of which nothing is stored.
+func (s *Catalog) discardPack(ctx context.Context, p pack) {
+	s.Blobs.RemoveBlob(context.WithoutCancel(ctx), p.name) // if that fails, Vacuum removes it
 	s.endWriting(p.name)
 }
 

@@ -16,9 +16,6 @@ import (
 // which the Store keeps with the records that it lists. What a document that is Unchanged
 // lists counts as listed.
 
-// A documentNumber is that of a document of a source's snapshots; 0 is that of none.
-type documentNumber = uint32
-
 // severalDocuments is the documentNumber of an id that more than one document lists.
 const severalDocuments documentNumber = math.MaxUint32
 
@@ -310,7 +307,7 @@ func (w *sweeper) census(ctx context.Context) error {
 		w.log.Warn(message, "source", w.key, "records", doubtful)
 	}
 	if len(absent) <= maxAbsent {
-		w.absent, err = w.catalog.idsByBorn(ctx, absent)
+		w.absent, err = w.catalog.idsByBorn(ctx, w.key, absent)
 	}
 	if err != nil {
 		return &StoreError{err}

@@ -195,6 +195,9 @@ type Task struct {
 	Document uint32
 }
 
+// A documentNumber is that of a document of a source's snapshots; 0 is that of none.
+type documentNumber = uint32
+
 // A listedIn states that a live record is listed by a document of a snapshot.
 type listedIn struct {
 	ID       string

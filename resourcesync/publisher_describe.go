@@ -29,7 +29,8 @@ func follows(link *websync.Link, b *websync.Body) bool {
 
 // newDescriber returns a describer of changes.
 func (p *Publisher) newDescriber() describer {
-	return describer{publisher: p, linker: publishing.Linker{Site: p.site, Follows: follows}, changes: true, texts: make(element.Texts)}
+	linker := publishing.Linker{Site: p.site, Follows: follows}
+	return describer{publisher: p, linker: linker, changes: true, texts: make(element.Texts)}
 }
 
 // describe makes the entry of a resource, and returns the URL under which it is listed:

@@ -221,7 +221,8 @@ var blobRules = []rule{
 		eraser := offered[harvest.Eraser](b.tester, b.Store)
 		name, data := blobName(), []byte(pattern(50_001, 1))
 		b.OK(b.write(name, string(data)), "writing a blob")
-		for _, part := range [][2]int{{5000, 7000}, {12_000, 1}, {4090, 910}, {4000, 90}, {30_000, 20_001}, {0, 3}, {5000, 7000}} {
+		parts := [][2]int{{5000, 7000}, {12_000, 1}, {4090, 910}, {4000, 90}, {30_000, 20_001}, {0, 3}, {5000, 7000}}
+		for _, part := range parts {
 			b.OK(eraser.EraseBlob(b.Ctx, name, int64(part[0]), int64(part[1])), "EraseBlob")
 			clear(data[part[0]:][:part[1]])
 			b.OK(other.read(name, string(data)), "reading a blob of which a part is erased")
