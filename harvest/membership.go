@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/websync-go/websync"
 )
@@ -133,6 +134,8 @@ func (m *members) join(id string, n documentNumber) {
 	list, ok := m.now.Several[id]
 	switch {
 	case m.now.Crowded || slices.Contains(list, n):
+	case !utf8.ValidString(id): // JSON can't hold it
+		m.partial = true
 	case !ok && len(m.now.Several) == maxSeveral:
 		m.now.Crowded, m.partial = true, true
 		m.now.Numbers, m.now.Asked, m.now.Several = nil, nil, nil
@@ -160,8 +163,10 @@ func (m *members) move(records []listedIn) {
 
 // keep counts what an unchanged document lists as listed.
 func (m *members) keep(url string, table *seenTable) {
-	n := m.numberOf(documentKey(url))
-	m.unchanged[n] = true
+	n := m.held.Numbers[documentKey(url)]
+	if m.unchanged[n] = true; !m.now.Crowded {
+		m.now.Numbers[documentKey(url)] = n
+	}
 	m.kept, m.stated = append(m.kept, url), true
 	for id, all := range m.held.Several {
 		if slices.Contains(all, n) {
