@@ -101,27 +101,18 @@ func (p *pipe) startSample(ctx context.Context, live int64) (*sample, error) {
 	if p.h.Sample < 0 || p.dry != nil {
 		return nil, nil
 	}
-	before, err := p.belief(ctx)
+	data, err := p.catalog.State(ctx, beliefKey(p.key))
 	if err != nil {
-		return nil, err
+		return nil, &StoreError{err}
 	}
-	c := &sample{need: sampleSize(p.h.Sample, live), before: before, now: before}
-	if c.now.isLost() {
+	c := &sample{need: sampleSize(p.h.Sample, live)}
+	if json.Unmarshal(data, &c.before) != nil {
+		c.before = belief{} // none
+	}
+	if c.now = c.before; c.now.isLost() {
 		p.disbelieve(c, c.now)
 	}
 	return c, nil
-}
-
-// belief reads the belief of the source.
-func (r *run) belief(ctx context.Context) (b belief, err error) {
-	data, err := r.catalog.State(ctx, beliefKey(r.key))
-	if err != nil {
-		return b, &StoreError{err}
-	}
-	if json.Unmarshal(data, &b) != nil {
-		b = belief{} // none
-	}
-	return b, nil
 }
 
 // samples reports whether to ask for an entry of the snapshot although it seems

@@ -90,7 +90,8 @@ type Run struct {
 	Document func(ListedDocument)
 	// Known reports whether the document at a URL may be stated as Unchanged in a snapshot:
 	// the last snapshot was complete, nothing of it was in doubt, the Catalog knows what the
-	// document listed, and no page of it is asked for in each run. It may be called from several goroutines. If nil, no
+	// document listed, no page of it is asked for in each run, and no sample of pages is
+	// (see Harvester.Sample): bodies are skipped, or Sample is negative. It may be called from several goroutines. If nil, no
 	// document is known.
 	Known func(url string) bool
 	// Sample is Harvester.Sample. Of the documents that seem unchanged because another

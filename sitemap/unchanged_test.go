@@ -204,6 +204,7 @@ func TestEverythingIsRead(t *testing.T) {
 	for name, change := range map[string]func(s *keptSite){
 		"other bodies":           func(s *keptSite) { s.h.Bodies = harvest.VerifyBodies },
 		"Recheck":                func(s *keptSite) { s.h.Recheck = true },
+		"a sample of pages":      func(s *keptSite) { s.h.Sample = 0 },
 		"Full":                   func(s *keptSite) { s.h.Full = true },
 		"a run that was cut off": func(s *keptSite) { s.set(1, 1, 9); _, err := s.run(4); assert.Error(t, err) },
 		"two parts that state different things": func(s *keptSite) {
