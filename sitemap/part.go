@@ -47,15 +47,12 @@ func (w *walk) checkTrusted(ctx context.Context) error {
 // remember records what the next run needs to know of a document.
 func (w *walk) remember(p *part) {
 	key := keyOf(p.URL)
-	switch {
-	case !w.source.Complete:
-	case p.unchanged:
-		w.next.remember(key, p.unchangedNote())
-		return
-	case p.kind == Index:
-		return
-	default:
-		w.next.remember(key, p.changedNote())
+	if w.source.Complete {
+		if p.unchanged {
+			w.next.remember(key, p.unchangedNote())
+		} else if p.kind != Index {
+			w.next.remember(key, p.changedNote())
+		}
 		return
 	}
 	if p.trusted {

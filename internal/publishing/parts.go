@@ -191,8 +191,7 @@ func (l *PartList) read(ctx context.Context, head websync.Head) error {
 // begin makes l.known the partition of head, from the outlines, or with nothing read if
 // these don't suffice.
 func (l *PartList) begin(ctx context.Context, head websync.Head) error {
-	empty := l.partition(head, l.Size)
-	l.known = empty
+	l.known = l.partition(head, l.Size)
 	all, ok := l.Site.Catalog.(websync.Outliner)
 	if !ok || l.Outlined == nil || len(l.Site.settings.Base) > websync.OutlineBase || head.Last == 0 {
 		return nil

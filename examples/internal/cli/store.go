@@ -123,11 +123,7 @@ func (s Store) open(ctx context.Context, postgres pgstore.Options) (*harvest.Cat
 	if err != nil {
 		return nil, nil, s.failed(err)
 	}
-	catalog := harvest.NewCatalog(store)
-	if s.Temporary {
-		catalog.ChunkSize = 128 << 10 // files for each longer body cost more than a copy
-	}
-	return catalog, func() error { return s.failed(store.Close()) }, nil
+	return harvest.NewCatalog(store), func() error { return s.failed(store.Close()) }, nil
 }
 
 // failed adds the name of the store.
