@@ -128,7 +128,7 @@ type old struct {
 	known   bool
 	kind    websync.ChangeKind
 	seq     websync.Seq
-	prior   websync.Seq
+	prior   websync.Seq // if item is not nil
 	born    websync.Seq
 	touched bool          // the record has an item of its own
 	item    *websync.Item // nil if it is not needed
@@ -346,10 +346,11 @@ func (c *commit) old(k key, id string, isTouch bool) (was old, err error) {
 	if err := decodeRecord(v.data, id, &rec); err != nil {
 		return was, err
 	}
-	was = old{known: true, kind: rec.Kind, seq: v.seq, prior: v.prior, born: rec.Born, touched: rec.own != nil}
+	was = old{known: true, kind: rec.Kind, seq: v.seq, born: rec.Born, touched: rec.own != nil}
 	if c.needsItem(&rec, isTouch) {
 		was.item = new(websync.Item)
 		err = c.itemOf(&v, &rec, was.item)
+		was.prior = v.prior
 	}
 	return was, err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 	"time"
@@ -15,11 +16,19 @@ import (
 
 // Compact writes a new generation of the log beside the old one: the latest state of
 // every id, tombstones included, with their commit times, renumbered, and with the Prior
-// 0. Runs go on beside it until it ends; then all claims end with [ErrFenced]. Changes
+// 0. Runs go on beside it until it ends; then their claims end with [ErrFenced]. Changes
 // reads the old generation until Drop. If the call ends early, nothing has changed, and
 // the next one removes what it has written. If another process begins to compact the same
 // Store, the earlier call ends with [ErrHeld].
+//
+// [Catalog.Retain] decides when this is worth it, keeps what is recent, and waits until no
+// run is disturbed.
 func (s *Catalog) Compact(ctx context.Context) (generation uint64, err error) {
+	return s.compact(ctx, &selection{last: math.MaxInt64})
+}
+
+// compact is Compact for the entries that k selects.
+func (s *Catalog) compact(ctx context.Context, k *selection) (generation uint64, err error) {
 	// It works in many small Updates. The last of them copies what is left, ends the
 	// claims and makes the new generation the newest. Then tasks are given the new
 	// numbers; until that is done readers translate them. Records are given theirs when
@@ -36,11 +45,15 @@ func (s *Catalog) Compact(ctx context.Context) (generation uint64, err error) {
 		return 0, err
 	}
 	for pace := (pace{s: s}); generation == 0; {
+		busy := false
 		err := s.update(ctx, func(w *writer) (err error) {
-			generation, err = w.compact(t, pace.begin())
+			generation, busy, err = w.compact(t, k, pace.begin())
 			return err
 		}, newKey(compactionKey))
-		if err == nil && generation == 0 {
+		switch {
+		case err == nil && busy:
+			err = sleep(ctx, pollClaim)
+		case err == nil && generation == 0:
 			err = pace.rest(ctx)
 		}
 		if err != nil {
@@ -134,39 +147,44 @@ func (p *pace) rest(ctx context.Context) error {
 }
 
 // compact copies the next pages of the log, while there is time for more. If those were
-// the last ones it switches to the new generation and returns it.
-func (w *writer) compact(t token, more func() bool) (generation uint64, err error) {
+// the last ones it switches to the new generation and returns it, unless k waits for runs
+// that go on: then it is busy.
+func (w *writer) compact(t token, k *selection, more func() bool) (generation uint64, busy bool, err error) {
 	c, err := w.compaction(t)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
+	k.copied.truncate(c.from) // an Update may be repeated
 	end := newKey(logKey).entry(w.head.generation, w.head.last+1)
-	for copied := false; !copied || more(); copied = true {
+	all := false
+	for copied := false; !all && (!copied || more()); copied = true {
 		found, next, err := w.scan(nil, newKey(logKey).entry(w.head.generation, c.from+1), end, pageItems, nil)
 		if err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		if err := w.prefetchCopied(found); err != nil {
-			return 0, err
+			return 0, false, err
 		}
 		for _, p := range found {
 			c.from = numberOf(p.key)
-			if err := w.copyEntry(&c, p.value); err != nil {
-				return 0, err
+			if err := w.copyEntry(&c, k, p.value); err != nil {
+				return 0, false, err
 			}
 		}
-		if next == nil {
-			if err := w.setBlocks(); err != nil {
-				return 0, err
-			}
-			err = w.switchTo(&c)
-			return w.head.generation, err
-		}
+		all = next == nil
 	}
 	if err := w.setBlocks(); err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	return 0, w.put(newKey(compactionKey), &c)
+	runs, err := w.claimsOfRuns()
+	if err == nil {
+		busy, err = k.waitsFor(runs)
+	}
+	if !all || busy || err != nil {
+		return 0, all && busy, errors.Join(err, w.put(newKey(compactionKey), &c))
+	}
+	err = w.switchTo(&c, runs)
+	return w.head.generation, false, err
 }
 
 // prefetchCopied prefetches what copyEntry needs for entries of the log.
@@ -204,23 +222,31 @@ func (w *writer) prefetchCopied(found []pair) error {
 	})
 }
 
-// copyEntry copies the entry c.from unless it is superseded, in the state that the record
-// has now: it may have been touched.
-func (w *writer) copyEntry(c *compaction, value []byte) error {
+// copyEntry copies the entry c.from, if k selects it. The latest one of an id is copied in
+// the state that the record has now: it may have been touched.
+func (w *writer) copyEntry(c *compaction, k *selection, value []byte) error {
 	var e entry
 	if err := e.parse(value); err != nil {
 		return err
 	}
 	ref, err := w.reference(e.born)
-	if err != nil || ref.seq(&w.head) != c.from {
+	if err != nil {
 		return err
 	}
-	if ref.isTouched(&w.head) {
-		if e.item, err = w.touchedItem(&e); err != nil {
-			return err
-		}
+	latest := ref.seq(&w.head)
+	switch {
+	case c.from != latest && !k.keeps(c.from, latest):
+		return nil
+	case c.from == latest && ref.isTouched(&w.head):
+		e.item, err = w.touchedItem(&e)
+	case c.from == latest && ref.deleted && e.time < k.since:
+		e.item, err = w.tombstoneItem(&e)
 	}
-	e.prior = 0
+	if err != nil {
+		return err
+	}
+	e.prior = k.copied.numberOf(e.prior)
+	k.copied.add(c.from)
 	c.to++
 	c.lastTime = e.time
 	if c.to == 1 {
@@ -230,9 +256,11 @@ func (w *writer) copyEntry(c *compaction, value []byte) error {
 		c.baseline = c.to
 	}
 	next := w.head.generation + 1
-	ref.numbers[next&1], ref.touched[next&1] = c.to, false
-	if err := w.setReference(&ref); err != nil {
-		return err
+	if c.from == latest {
+		ref.numbers[next&1], ref.touched[next&1] = c.to, false
+		if err := w.setReference(&ref); err != nil {
+			return err
+		}
 	}
 	w.scratch = e.append(w.scratch[:0])
 	return w.insert(w.key(logKey).entry(next, c.to), w.scratch)
@@ -270,8 +298,23 @@ func (w *writer) idOf(e *entry) (_ idSpace, id string, err error) {
 	return v.idSpace, item.Resource.ID, err
 }
 
-// switchTo makes the generation that c has written the newest.
-func (w *writer) switchTo(c *compaction) error {
+// claimsOfRuns returns the claims whose holders know numbers of records.
+func (w *writer) claimsOfRuns() (runs []pair, err error) {
+	for _, prefix := range [...]string{"source/", "work/"} {
+		from := newKey(claimKey).text(prefix)
+		err = w.Scan(from, from.end(), pageItems, func(k, v []byte) bool {
+			runs = append(runs, pair{k, v})
+			return true
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
+}
+
+// switchTo makes the generation that c has written the newest, and ends the claims runs.
+func (w *writer) switchTo(c *compaction, runs []pair) error {
 	last := binary.AppendUvarint(nil, uint64(w.head.last))
 	if err := w.set(newKey(generationKey).number(w.head.generation), last); err != nil {
 		return err
@@ -282,16 +325,7 @@ func (w *writer) switchTo(c *compaction) error {
 	w.head.generation++
 	w.head.last, w.head.firstTime, w.head.lastTime, w.head.baseline = c.to, c.firstTime, c.lastTime, c.baseline
 	w.head.rewriting = true
-	var claims []pair
-	from := newKey(claimKey)
-	err := w.Scan(from, from.end(), pageItems, func(k, v []byte) bool {
-		claims = append(claims, pair{k, v})
-		return true
-	})
-	if err != nil {
-		return err
-	}
-	for _, p := range claims {
+	for _, p := range runs {
 		var c heldClaim
 		if err := c.parse(p.value); err != nil {
 			return err

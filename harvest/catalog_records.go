@@ -13,7 +13,7 @@ import (
 type stored struct {
 	generation uint64
 	seq        websync.Seq
-	prior      websync.Seq // of a record
+	prior      websync.Seq // of a record; if gone, the entry has it
 	data       []byte      // nil if there is none
 	read       int         // bytes that were read of the entry
 }
@@ -63,7 +63,7 @@ func (r *reader) renumber(k key, v *stored) (err error) {
 	} else {
 		var ref reference
 		ref, err = r.referenceOf(v)
-		v.seq, v.prior = ref.seq(&r.head), 0
+		v.seq, v.prior = ref.seq(&r.head), gone
 	}
 	v.generation = r.head.generation
 	return err
@@ -123,9 +123,7 @@ func (r *reader) item(v *stored, source, id string) (item websync.Item, err erro
 
 // itemOf sets item to that of the record v, without Source.
 func (r *reader) itemOf(v *stored, rec *record, item *websync.Item) error {
-	if rec.own != nil {
-		*item = *rec.own
-	} else {
+	if rec.own == nil || v.prior == gone {
 		b, err := r.Get(v.entryKey())
 		if err != nil {
 			return err
@@ -134,6 +132,12 @@ func (r *reader) itemOf(v *stored, rec *record, item *websync.Item) error {
 			return err
 		}
 		v.read = len(b)
+		if v.prior == gone {
+			v.prior = item.Prior
+		}
+	}
+	if rec.own != nil {
+		*item = *rec.own
 	}
 	item.Seq, item.Prior = v.seq, v.prior
 	return nil

@@ -7,8 +7,8 @@ import (
 )
 
 // A Store is an ordered key-value store, on which a [Catalog] stands. Many goroutines use
-// it at once. It may also implement [Blobs], [Eraser], [Owners], [Rester] and [Watcher], and its
-// Readers and Txs [Prefetcher].
+// it at once. It may also implement [Blobs], [Eraser], [Owners], [Rester], [Shrinker] and
+// [Watcher], and its Readers and Txs [Prefetcher].
 //
 // Keys have 1 to 5,000 bytes and are ordered byte by byte. Values have one byte to
 // several megabytes: a description, or a piece of [Catalog].ChunkSize. A Store does not
@@ -80,6 +80,13 @@ type Rester interface {
 	// Rest is called after each such Update that another one follows. Others write
 	// meanwhile.
 	Rest(ctx context.Context) error
+}
+
+// A Shrinker is a Store that does not give back by itself the space of what was deleted.
+type Shrinker interface {
+	// Shrink gives it back, in short steps beside Updates and Views. What was deleted
+	// before is then no longer on the disk.
+	Shrink(ctx context.Context) error
 }
 
 // A Watcher is a Store by which the Catalogs of several processes notice each other's
