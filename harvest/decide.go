@@ -29,7 +29,7 @@ func (p *pipe) decide(s *slot) decision {
 	m := p.moment()
 	s.aim = &s.statement
 	d := p.act(s, judge(&s.statement, &s.held, &m))
-	if s.document == severalDocuments && s.task == nil && (d.get || d.outcome != OutcomeUnchanged) && !d.keepsTask {
+	if s.document == severalDocuments && s.task == nil && s.sample == nil && (d.get || d.outcome != OutcomeUnchanged) && !d.keepsTask {
 		p.snap.members.partial = true // another document may state something else
 	}
 	return d
@@ -131,6 +131,8 @@ func (p *pipe) asksAgain(s *slot) bool {
 	case p.h.Bodies == SkipBodies, p.getter == nil && !s.ev.hasContent(), justGot:
 		return false
 	case s.sample != nil, p.h.Recheck && (s.listed || inLog && !p.twoLists):
+		return true
+	case !inLog && s.listed && s.task == nil && p.samples(s): // another document lists it than before
 		return true
 	case s.ev.identifies():
 		return false

@@ -135,7 +135,7 @@
 //   - A snapshot that ends Complete has read each of its documents in full in this pass,
 //     or states it as Unchanged. For that each Put states its Document, and Run.Known is
 //     asked before a request is made conditional. If the whole is not modified, the Source
-//     yields no snapshot, only a Mark.
+//     yields no snapshot, only a Mark, unless Run.Samples is set and it knows all documents.
 //   - A document that can't be read is a Problem. The Source continues with the others,
 //     and gives no Resume past it and no Complete.
 //   - A list document is read to its end and checked before its first event. What damage

@@ -69,6 +69,7 @@ func (r *run) walk(ctx context.Context, from Checkpoint, give func(*slot) error)
 		Expect:   func(total int64) { r.expect.Store(total) },
 		Document: r.docs.add,
 		Known:    r.isKnown,
+		Samples:  r.takesSamples(),
 		Log:      r.log,
 	}
 	inSource := true

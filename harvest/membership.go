@@ -56,12 +56,14 @@ func (r *run) readMembership(ctx context.Context) error {
 	if json.Unmarshal(data, &r.members) != nil {
 		r.members = membership{} // none
 	}
-	// a sample of what seems unchanged is of what is listed
-	samples := r.h.Bodies != SkipBodies && r.h.Sample >= 0
-	if r.members.Clean && r.members.Bodies == r.h.Bodies && !r.h.Recheck && !samples {
+	if !r.members.Clean || r.members.Bodies != r.h.Bodies || r.h.Recheck {
+		return nil
+	}
+	known, err := r.belief(ctx)
+	if err == nil && !(r.takesSamples() && known.isLost()) { // otherwise all pages are asked for
 		r.known = r.members
 	}
-	return nil
+	return err
 }
 
 // isKnown implements Run.Known.
@@ -73,12 +75,11 @@ func (r *run) isKnown(url string) bool {
 // members are the documents of a snapshot, and what they list.
 type members struct {
 	held, now membership
-	url       string         // of the last event
-	number    documentNumber // its number
-	unchanged map[documentNumber]bool
-	kept      []string   // the URLs of these
-	stated    bool       // an event had a Document
-	moved     []listedIn // records with the document that they had before; at most maxSeveral
+	url       string                    // of the last event
+	number    documentNumber            // its number
+	unchanged map[documentNumber]string // their URLs
+	stated    bool                      // an event had a Document
+	moved     []listedIn                // records with the document that they had before; at most maxSeveral
 	manyMoved bool
 	// partial is set if not all of what the documents list is known.
 	partial bool
@@ -87,7 +88,7 @@ type members struct {
 func newMembers(held membership, bodies BodyMode) *members {
 	now := membership{Bodies: bodies, Last: held.Last, Crowded: held.Crowded,
 		Numbers: map[uint64]documentNumber{}, Asked: map[uint64]bool{}, Several: map[string][]documentNumber{}}
-	return &members{held: held, now: now, unchanged: map[documentNumber]bool{}}
+	return &members{held: held, now: now, unchanged: map[documentNumber]string{}}
 }
 
 // of returns the number of the document that lists an id by an event of the snapshot.
@@ -165,10 +166,10 @@ func (m *members) move(records []listedIn) {
 // keep counts what an unchanged document lists as listed.
 func (m *members) keep(url string, table *seenTable) {
 	n := m.held.Numbers[documentKey(url)]
-	if m.unchanged[n] = true; !m.now.Crowded {
+	if m.unchanged[n] = url; !m.now.Crowded {
 		m.now.Numbers[documentKey(url)] = n
 	}
-	m.kept, m.stated = append(m.kept, url), true
+	m.stated = true
 	for id, all := range m.held.Several {
 		if slices.Contains(all, n) {
 			m.join(id, n)
@@ -185,7 +186,26 @@ func (m *members) mayList(t *Task) bool {
 	case t.Document == severalDocuments:
 		return len(m.now.Several[t.Resource.ID]) > 0
 	}
-	return t.Document == 0 || m.unchanged[t.Document]
+	return t.Document == 0 || m.unchanged[t.Document] != ""
+}
+
+// keeps reports whether an unchanged document may list a record with this number.
+func (m *members) keeps(n documentNumber) bool {
+	return m.unchanged[n] != "" || n == severalDocuments && len(m.unchanged) > 0
+}
+
+// keptBy returns the URL of an unchanged document that lists an id; "" if another one
+// lists it, too.
+func (m *members) keptBy(id string, n documentNumber) (url string) {
+	if n != severalDocuments {
+		return m.unchanged[n]
+	}
+	for _, n := range m.now.Several[id] {
+		if url = m.unchanged[n]; url == "" {
+			break
+		}
+	}
+	return url
 }
 
 // startMembers makes the members of a new snapshot. What the Store has of the last one is
@@ -202,10 +222,10 @@ func (p *pipe) startMembers(ctx context.Context) (*members, error) {
 	return m, err
 }
 
-// noteStranger makes the membership of the source unclean if a slot adds a record that no
-// document lists: the next snapshot reads all of them.
+// noteStranger makes the membership of the source unclean if a slot changes a record and
+// is of no document: the next snapshot reads all of them.
 func (r *run) noteStranger(b *batch, s *slot) {
-	if r.members.Clean && s.document == 0 && s.outcome == OutcomeCreated {
+	if r.members.Clean && s.document == 0 && s.change != nil {
 		unclean := r.members
 		unclean.Clean = false
 		b.set(membershipKey(r.key), unclean)
@@ -218,7 +238,7 @@ func (w *sweeper) endMembers(clean bool) {
 	m := w.snap.members
 	m.partial = m.partial || m.manyMoved && len(m.unchanged) > 0
 	for _, was := range m.moved {
-		if m.unchanged[was.Document] {
+		if m.unchanged[was.Document] != "" {
 			m.join(was.ID, was.Document)
 			m.partial = true // by the next snapshot it is known which documents they are
 			w.batch.Listed = append(w.batch.Listed, listedIn{was.ID, was.Born, severalDocuments})
@@ -297,7 +317,7 @@ func (w *sweeper) census(ctx context.Context) error {
 			continue
 		case len(m.unchanged) > 0 && f.Document == 0:
 			doubtful++
-		case !m.unchanged[f.Document]:
+		case m.unchanged[f.Document] == "":
 			if len(absent) <= maxAbsent {
 				absent = append(absent, f.Born)
 			}

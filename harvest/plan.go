@@ -80,6 +80,11 @@ func (p *pipe) pause(ctx context.Context) error {
 		return err
 	}
 	if p.inflight == 0 && p.control != nil {
+		if err := p.sampleKept(ctx); err != nil {
+			return err
+		}
+	}
+	if p.inflight == 0 && p.control != nil {
 		if err := p.carryOut(ctx, p.control); err != nil {
 			return err
 		}

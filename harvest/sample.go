@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
+
+	"github.com/websync-go/websync"
 )
 
 // What a source states can be wrong: a page changes and its time does not. So each
@@ -73,6 +75,8 @@ func (b belief) isLost() bool { return b.Wrong >= minWrong && b.Wrong*wrongShare
 type sample struct {
 	need   int64 // how many of them to ask for
 	passed int64 // entries that seemed unchanged and were not asked for
+	drawn  bool
+	kept   []recordPrint // those that unchanged documents list and that are still to be asked for
 
 	before belief      // of earlier snapshots
 	now    belief      // with this one; the Report's lock guards it
@@ -88,6 +92,23 @@ const (
 	sampledFresh                   // it does, and is asked for without a Validator
 )
 
+// takesSamples reports whether the snapshots of the run ask for samples.
+func (r *run) takesSamples() bool {
+	return r.h.Sample >= 0 && r.h.Bodies != SkipBodies && r.dry == nil
+}
+
+// belief reads the belief of the source.
+func (r *run) belief(ctx context.Context) (b belief, err error) {
+	data, err := r.catalog.State(ctx, beliefKey(r.key))
+	if err != nil {
+		return b, &StoreError{err}
+	}
+	if json.Unmarshal(data, &b) != nil {
+		b = belief{} // none
+	}
+	return b, nil
+}
+
 // sampleSize returns how many of n resources are asked for, or of a few all.
 func sampleSize(setting int, n int64) int64 {
 	if setting < 0 {
@@ -98,28 +119,22 @@ func sampleSize(setting int, n int64) int64 {
 
 // startSample prepares the sample of a snapshot of live records.
 func (p *pipe) startSample(ctx context.Context, live int64) (*sample, error) {
-	if p.h.Sample < 0 || p.dry != nil {
+	if !p.takesSamples() {
 		return nil, nil
 	}
-	data, err := p.catalog.State(ctx, beliefKey(p.key))
-	if err != nil {
-		return nil, &StoreError{err}
+	before, err := p.belief(ctx)
+	c := &sample{need: sampleSize(p.h.Sample, live), before: before, now: before}
+	if before.isLost() {
+		p.disbelieve(c, before)
 	}
-	c := &sample{need: sampleSize(p.h.Sample, live)}
-	if json.Unmarshal(data, &c.before) != nil {
-		c.before = belief{} // none
-	}
-	if c.now = c.before; c.now.isLost() {
-		p.disbelieve(c, c.now)
-	}
-	return c, nil
+	return c, err
 }
 
 // samples reports whether to ask for an entry of the snapshot although it seems
 // unchanged.
 func (p *pipe) samples(s *slot) bool {
 	c := p.snap.sample
-	if c == nil || p.h.Bodies == SkipBodies || s.ev.Open != nil || p.getter == nil && !s.ev.hasContent() {
+	if c == nil || s.ev.Open != nil || p.getter == nil && !s.ev.hasContent() {
 		return false
 	}
 	all, left := c.all.Load(), p.snap.table.count-p.snap.table.listed // without this one
@@ -129,16 +144,109 @@ func (p *pipe) samples(s *slot) bool {
 		return false
 	}
 	s.sample = c
-	if chosen || c.before.isLost() {
+	switch {
+	case chosen:
+		c.choose(s)
+	case c.before.isLost():
 		s.sampled = sampledTypical
 	}
-	if chosen {
-		if rand.IntN(freshShare) == 0 {
-			s.sampled = sampledFresh
-		}
-		c.need--
-	}
 	return true
+}
+
+// choose makes a slot one of the sample.
+func (c *sample) choose(s *slot) {
+	s.sample, s.sampled = c, sampledTypical
+	if rand.IntN(freshShare) == 0 {
+		s.sampled = sampledFresh
+	}
+	c.need--
+}
+
+// draw chooses the rest of the sample among the records that unchanged documents list.
+func (p *pipe) draw(ctx context.Context) error {
+	c, n := p.snap.sample, int64(0)
+	c.drawn = true
+	records, err := p.catalog.fingerprints(ctx, p.key)
+	if err != nil {
+		return &StoreError{err}
+	}
+	for f, err := range records.All {
+		if err != nil {
+			return &StoreError{err}
+		}
+		if !p.snap.members.keeps(f.Document) {
+			continue
+		}
+		n++
+		if int64(len(c.kept)) < c.need {
+			c.kept = append(c.kept, f)
+		} else if i := rand.Int64N(n); i < c.need {
+			c.kept[i] = f
+		}
+	}
+	c.passed += n
+	return nil
+}
+
+// sampleKept asks for those of the sample that unchanged documents list, a part at a
+// time. None of them is in flight when it returns if there are no more.
+func (p *pipe) sampleKept(ctx context.Context) error {
+	if p.snap == nil || p.snap.sample == nil || p.control.ev.Kind != SnapshotEnd {
+		return nil
+	}
+	c := p.snap.sample
+	if !c.drawn && len(p.snap.members.unchanged) > 0 {
+		if err := p.draw(ctx); err != nil {
+			return err
+		}
+	}
+	for p.inflight == 0 && len(c.kept) > 0 && !p.spent() {
+		part := c.kept[:min(len(c.kept), planBatch, p.window)]
+		c.kept = c.kept[len(part):]
+		if err := p.askKept(ctx, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// askKept asks for records of the sample.
+func (p *pipe) askKept(ctx context.Context, part []recordPrint) error {
+	c := p.snap.sample
+	borns := make([]websync.Seq, len(part))
+	documents := make(map[websync.Seq]documentNumber, len(part))
+	for i, f := range part {
+		borns[i], documents[f.Born] = f.Born, f.Document
+	}
+	c.passed -= int64(len(part))
+	ids, err := p.catalog.idsByBorn(ctx, p.key, borns)
+	if err != nil {
+		return &StoreError{err}
+	}
+	batch := make([]*slot, len(ids))
+	for i, id := range ids {
+		batch[i] = newSlot(p.control.n, Event{Resource: websync.Resource{ID: id}})
+	}
+	if err := p.lookup(ctx, batch); err != nil {
+		return err
+	}
+	for _, s := range batch {
+		s.document = documents[s.rec.Born]
+		url := p.snap.members.keptBy(s.id(), s.document)
+		if !s.rec.Live() || s.rec.Seq > p.snap.last || s.waiting != nil || url == "" {
+			continue // it has changed since, or was asked for
+		}
+		s.statement = *p.present(s)
+		if s.ev.Document, s.listed = url, true; p.getter == nil && !s.ev.hasContent() {
+			continue
+		}
+		c.choose(s)
+		p.report.event(p.timeOf(s))
+		if err := p.admit(ctx, s); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // disbelieve makes the snapshot ask for everything.

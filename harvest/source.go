@@ -90,10 +90,13 @@ type Run struct {
 	Document func(ListedDocument)
 	// Known reports whether the document at a URL may be stated as Unchanged in a snapshot:
 	// the last snapshot was complete, nothing of it was in doubt, the Catalog knows what the
-	// document listed, no page of it is asked for in each run, and no sample of pages is
-	// (see Harvester.Sample): bodies are skipped, or Sample is negative. It may be called from several goroutines. If nil, no
-	// document is known.
+	// document listed, and no page of it is asked for in each run. It may be called from
+	// several goroutines. If nil, no document is known.
 	Known func(url string) bool
+	// Samples is set if the engine asks for a sample of what seems unchanged, also of what
+	// Unchanged documents list: see Harvester.Sample. If it is not set, a complete pass of
+	// which all documents are Unchanged needs no snapshot.
+	Samples bool
 	// Sample is Harvester.Sample. Of the documents that seem unchanged because another
 	// one states so, a Source asks for a sample: see SampleSize.
 	Sample int

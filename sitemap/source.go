@@ -290,7 +290,7 @@ func (w *walk) all(ctx context.Context) error {
 	switch {
 	case root.err != nil:
 		return root.err
-	case root.unchanged:
+	case root.unchanged && !(w.Samples && w.leavesOut && w.Known(root.URL)):
 		return w.Mark(w.From, 0)
 	}
 	return w.snapshot(ctx, func() error { return w.document(ctx, root) })
@@ -321,7 +321,7 @@ func (w *walk) end() error {
 	if len(w.kept) > 0 {
 		w.next.kept = w.from.kept + 1
 	}
-	if !w.begun && w.next.whole && len(w.kept) > 0 && len(w.kept) == len(w.from.parts) {
+	if !w.begun && !w.Samples && w.next.whole && len(w.kept) > 0 && len(w.kept) == len(w.from.parts) {
 		return w.Mark(docfetch.Checkpoint(checkpointVersion, w.next.columns()), 0)
 	}
 	if err := w.begin(); err != nil {

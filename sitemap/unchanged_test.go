@@ -28,6 +28,7 @@ import (
 type keptSite struct {
 	parts   map[string]map[string]int // by the URL of the part, the version of each page that it lists
 	undated bool                      // it states no lastmod
+	edits   map[string]int            // how often the bytes of a page have changed, and its lastmod has not
 	down    map[string]bool           // pages and parts that fail
 	fetcher *sourcetest.Fetcher
 	catalog *harvest.Catalog
@@ -36,7 +37,7 @@ type keptSite struct {
 }
 
 func newKeptSite(bodies harvest.BodyMode) *keptSite {
-	s := &keptSite{parts: map[string]map[string]int{}, down: map[string]bool{}, catalog: harvest.NewCatalog(memstore.New())}
+	s := &keptSite{parts: map[string]map[string]int{}, down: map[string]bool{}, edits: map[string]int{}, catalog: harvest.NewCatalog(memstore.New())}
 	s.h = &harvest.Harvester{Catalog: s.catalog, Bodies: bodies, MaxDelete: -1, Sample: -1, Attempts: -1}
 	return s
 }
@@ -113,6 +114,9 @@ func (s *keptSite) listed() map[string]int {
 		for loc, version := range entries {
 			all[loc] = max(all[loc], version)
 		}
+	}
+	for loc := range all {
+		all[loc] += s.edits[loc]
 	}
 	return all
 }
@@ -204,7 +208,14 @@ func TestEverythingIsRead(t *testing.T) {
 	for name, change := range map[string]func(s *keptSite){
 		"other bodies":           func(s *keptSite) { s.h.Bodies = harvest.VerifyBodies },
 		"Recheck":                func(s *keptSite) { s.h.Recheck = true },
-		"a sample of pages":      func(s *keptSite) { s.h.Sample = 0 },
+		"a source that is not believed": func(s *keptSite) {
+			s.h.Sample = 1
+			for i := range 3 {
+				s.edits[keptPage(i+1)]++
+			}
+			_, err := s.run(0)
+			assert.NoError(t, err)
+		},
 		"Full":                   func(s *keptSite) { s.h.Full = true },
 		"a run that was cut off": func(s *keptSite) { s.set(1, 1, 9); _, err := s.run(4); assert.Error(t, err) },
 		"two parts that state different things": func(s *keptSite) {
@@ -265,6 +276,84 @@ func TestEverythingIsRead(t *testing.T) {
 	}
 }
 
+// TestSampleOfUnchangedParts: pages that unchanged parts list are asked for, too.
+func TestSampleOfUnchangedParts(t *testing.T) {
+	s := newKeptSite(harvest.KeepBodies)
+	s.h.Sample = 1 // all of them
+	s.set(1, 1, 2, 3)
+	s.set(2, 3, 4)
+	s.settle(t)
+	run := func() *harvest.Report {
+		report, err := s.run(0)
+		require.NoError(t, err)
+		assert.Equal(t, s.listed(), s.held(t))
+		assert.True(t, report.InStep())
+		return report
+	}
+	for i := range 4 {
+		s.edits[keptPage(i+1)]++
+		whole := 0
+		for range 30 { // so that the source is believed
+			report := run()
+			assert.EqualValues(t, 4, report.Rechecked.Times.Asked)
+			assert.Equal(t, 1, report.Snapshots)
+			if len(s.unmodified()) == 0 {
+				whole++
+				continue
+			}
+			assert.Equal(t, []string{keptPart(1), keptPart(2)}, s.unmodified())
+			assert.EqualValues(t, 4, report.Events)
+		}
+		assert.Equal(t, 3, whole, "one in ten")
+	}
+	for range 7 {
+		run()
+	}
+	s.edits[keptPage(1)]++
+	s.set(2, 3, 4, 5) // the other one is unchanged
+	assert.EqualValues(t, 4, run().Rechecked.Times.Asked)
+	assert.Equal(t, []string{keptPart(1)}, s.unmodified())
+
+	s.h.Sample = 0
+	for i := range 40 {
+		s.parts[keptPart(1)][keptPage(100+i)] = 1
+	}
+	s.settle(t)
+	asked := map[string]bool{}
+	for range 40 {
+		report := run()
+		require.EqualValues(t, 10, report.Rechecked.Times.Asked)
+		for _, x := range s.asked {
+			asked[x.URL] = true
+		}
+	}
+	assert.Greater(t, len(asked), 40, "in time all of them")
+
+	s.h.Budget.Requests = 3
+	report, err := s.run(0)
+	require.NoError(t, err)
+	assert.LessOrEqual(t, report.Rechecked.Times.Asked, int64(6))
+}
+
+// TestSampleOfUnchangedRoot: a sitemap without parts is asked for conditionally, and its
+// pages are asked for.
+func TestSampleOfUnchangedRoot(t *testing.T) {
+	s := newKeptSite(harvest.KeepBodies)
+	s.h.Sample = 1
+	s.set(1, 1, 2)
+	for range 3 {
+		s.edits[keptPage(1)]++
+		fetcher := &sourcetest.Fetcher{Site: s.site()}
+		s.h.Fetcher = fetcher
+		report, err := s.h.Run(t.Context(), &sitemap.Source{URL: keptPart(1), Complete: true})
+		require.NoError(t, err)
+		assert.True(t, report.InStep())
+		assert.Equal(t, s.listed(), s.held(t))
+		s.asked = fetcher.Exchanges()
+	}
+	assert.Equal(t, []string{keptPart(1)}, s.unmodified())
+}
+
 // TestUnchangedTasks: what could not be got is known by the part that lists it, too.
 func TestUnchangedTasks(t *testing.T) {
 	s := newKeptSite(harvest.KeepBodies)
@@ -316,6 +405,9 @@ func TestUnchangedHistories(t *testing.T) {
 		s := newKeptSite(rapid.SampledFrom([]harvest.BodyMode{harvest.SkipBodies, harvest.KeepBodies}).Draw(t, "bodies"))
 		number := func(name string, most int) int { return rapid.IntRange(1, most).Draw(t, name) }
 		s.undated = s.h.Bodies == harvest.KeepBodies && rapid.Bool().Draw(t, "undated")
+		if s.h.Bodies == harvest.KeepBodies && rapid.Bool().Draw(t, "sampled") {
+			s.h.Sample = 1
+		}
 		version := 1
 		for i := range 4 {
 			s.set(i+1, number("page", 12), number("page", 12), number("page", 12))
@@ -341,7 +433,7 @@ func TestUnchangedHistories(t *testing.T) {
 		for range number("runs", 12) {
 			for range number("changes", 3) - 1 {
 				part, page := keptPart(number("part", 5)), keptPage(number("page", 12))
-				switch rapid.SampledFrom([]string{"put", "remove", "drop", "down", "up", "alone", "compact"}).Draw(t, "change") {
+				switch rapid.SampledFrom([]string{"put", "edit", "remove", "drop", "down", "up", "alone", "compact"}).Draw(t, "change") {
 				case "put":
 					if s.parts[part] == nil {
 						s.parts[part] = map[string]int{}
@@ -352,6 +444,10 @@ func TestUnchangedHistories(t *testing.T) {
 						if entries[page] != 0 {
 							entries[page] = version
 						}
+					}
+				case "edit":
+					if s.h.Sample == 1 {
+						s.edits[page] += 1000
 					}
 				case "remove":
 					delete(s.parts[part], page)
