@@ -125,7 +125,7 @@ func (r *run) documentNotes(ctx context.Context) (map[uint64]documentNote, error
 // What is improbable keeps its last note and, if deletions are withheld, what is missing.
 func (w *sweeper) keepDocuments(ctx context.Context, d *documentDoubts) error {
 	notes := make([]documentNote, len(w.documents))
-	for _, url := range w.snap.members.unchanged {
+	for _, url := range w.snap.members.kept {
 		if was, ok := d.before[documentKey(url)]; ok {
 			notes = append(notes, was)
 			delete(d.before, was.Key)
@@ -182,7 +182,7 @@ func (w *sweeper) doubtDocuments(before map[uint64]documentNote, l *lost) *docum
 	}
 	missing := maps.Clone(before)
 	listing := make(map[uint64]string, len(w.documents)) // URLs by Sum
-	for _, url := range slices.Sorted(maps.Values(w.snap.members.unchanged)) {
+	for _, url := range w.snap.members.kept {
 		if was, ok := before[documentKey(url)]; ok && was.Entries > 0 {
 			listing[was.Sum] = url
 			delete(missing, was.Key)
@@ -235,7 +235,7 @@ func (w *sweeper) doubtDocument(d *documentDoubts, url string, was documentNote,
 // doubtMissing doubts the listing if it lacks a document of many entries, which has not
 // got another name.
 func (w *sweeper) doubtMissing(d *documentDoubts, missing map[uint64]documentNote, l *lost) {
-	added := len(w.documents) + len(w.snap.members.unchanged) + len(missing) - len(d.before)
+	added := len(w.documents) + len(w.snap.members.kept) + len(missing) - len(d.before)
 	if added >= len(missing) || len(w.documents) >= maxNotes {
 		return
 	}

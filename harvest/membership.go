@@ -77,7 +77,8 @@ type members struct {
 	held, now membership
 	url       string                    // of the last event
 	number    documentNumber            // its number
-	unchanged map[documentNumber]string // their URLs
+	unchanged map[documentNumber]bool
+	kept      []string   // the URLs of these
 	stated    bool                      // an event had a Document
 	moved     []listedIn                // records with the document that they had before; at most maxSeveral
 	manyMoved bool
@@ -88,7 +89,7 @@ type members struct {
 func newMembers(held membership, bodies BodyMode) *members {
 	now := membership{Bodies: bodies, Last: held.Last, Crowded: held.Crowded,
 		Numbers: map[uint64]documentNumber{}, Asked: map[uint64]bool{}, Several: map[string][]documentNumber{}}
-	return &members{held: held, now: now, unchanged: map[documentNumber]string{}}
+	return &members{held: held, now: now, unchanged: map[documentNumber]bool{}}
 }
 
 // of returns the number of the document that lists an id by an event of the snapshot.
@@ -166,10 +167,10 @@ func (m *members) move(records []listedIn) {
 // keep counts what an unchanged document lists as listed.
 func (m *members) keep(url string, table *seenTable) {
 	n := m.held.Numbers[documentKey(url)]
-	if m.unchanged[n] = url; !m.now.Crowded {
+	if m.unchanged[n] = true; !m.now.Crowded {
 		m.now.Numbers[documentKey(url)] = n
 	}
-	m.stated = true
+	m.kept, m.stated = append(m.kept, url), true
 	for id, all := range m.held.Several {
 		if slices.Contains(all, n) {
 			m.join(id, n)
@@ -186,26 +187,20 @@ func (m *members) mayList(t *Task) bool {
 	case t.Document == severalDocuments:
 		return len(m.now.Several[t.Resource.ID]) > 0
 	}
-	return t.Document == 0 || m.unchanged[t.Document] != ""
+	return t.Document == 0 || m.unchanged[t.Document]
 }
 
 // keeps reports whether an unchanged document may list a record with this number.
 func (m *members) keeps(n documentNumber) bool {
-	return m.unchanged[n] != "" || n == severalDocuments && len(m.unchanged) > 0
+	return m.unchanged[n] || n == severalDocuments && len(m.unchanged) > 0
 }
 
-// keptBy returns the URL of an unchanged document that lists an id; "" if another one
-// lists it, too.
-func (m *members) keptBy(id string, n documentNumber) (url string) {
+// isKept reports whether only unchanged documents list an id with this number.
+func (m *members) isKept(id string, n documentNumber) bool {
 	if n != severalDocuments {
 		return m.unchanged[n]
 	}
-	for _, n := range m.now.Several[id] {
-		if url = m.unchanged[n]; url == "" {
-			break
-		}
-	}
-	return url
+	return !slices.ContainsFunc(m.now.Several[id], func(n documentNumber) bool { return !m.unchanged[n] })
 }
 
 // startMembers makes the members of a new snapshot. What the Store has of the last one is
@@ -238,7 +233,7 @@ func (w *sweeper) endMembers(clean bool) {
 	m := w.snap.members
 	m.partial = m.partial || m.manyMoved && len(m.unchanged) > 0
 	for _, was := range m.moved {
-		if m.unchanged[was.Document] != "" {
+		if m.unchanged[was.Document] {
 			m.join(was.ID, was.Document)
 			m.partial = true // by the next snapshot it is known which documents they are
 			w.batch.Listed = append(w.batch.Listed, listedIn{was.ID, was.Born, severalDocuments})
@@ -317,7 +312,7 @@ func (w *sweeper) census(ctx context.Context) error {
 			continue
 		case len(m.unchanged) > 0 && f.Document == 0:
 			doubtful++
-		case m.unchanged[f.Document] == "":
+		case !m.unchanged[f.Document]:
 			if len(absent) <= maxAbsent {
 				absent = append(absent, f.Born)
 			}

@@ -200,7 +200,7 @@ func (p *pipe) sampleKept(ctx context.Context) error {
 			return err
 		}
 	}
-	for p.inflight == 0 && len(c.kept) > 0 && !p.spent() {
+	for p.inflight == 0 && len(c.kept) > 0 {
 		part := c.kept[:min(len(c.kept), planBatch, p.window)]
 		c.kept = c.kept[len(part):]
 		if err := p.askKept(ctx, part); err != nil {
@@ -232,12 +232,11 @@ func (p *pipe) askKept(ctx context.Context, part []recordPrint) error {
 	}
 	for _, s := range batch {
 		s.document = documents[s.rec.Born]
-		url := p.snap.members.keptBy(s.id(), s.document)
-		if !s.rec.Live() || s.rec.Seq > p.snap.last || s.waiting != nil || url == "" {
-			continue // it has changed since, or was asked for
+		if !s.rec.Live() || s.rec.Seq > p.snap.last || !p.snap.members.isKept(s.id(), s.document) {
+			continue // it has changed since, or is listed elsewhere, too
 		}
 		s.statement = *p.present(s)
-		if s.ev.Document, s.listed = url, true; p.getter == nil && !s.ev.hasContent() {
+		if s.listed = true; p.getter == nil && !s.ev.hasContent() {
 			continue
 		}
 		c.choose(s)

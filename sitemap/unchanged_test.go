@@ -231,6 +231,19 @@ func TestEverythingIsRead(t *testing.T) {
 			_, err := s.h.Run(t.Context(), harvest.Of(siteIndex, put))
 			assert.NoError(t, err)
 		},
+		"a resource that another source has changed": func(s *keptSite) {
+			put := harvest.Event{Kind: harvest.Put, Resource: websync.Resource{ID: keptPage(3), Modified: websync.NewDatetime(lastMod(2))}}
+			_, err := s.h.Run(t.Context(), harvest.Of(siteIndex, put))
+			assert.NoError(t, err)
+			s.parts[keptPart(1)][keptPage(3)] = 3
+			_, err = s.run(0)
+			assert.NoError(t, err)
+			assert.Empty(t, s.unmodified())
+			s.set(1, 1, 2)
+			s.parts[keptPart(2)][keptPage(3)] = 4
+			_, err = s.run(0)
+			assert.NoError(t, err)
+		},
 		"a record that no run has put": func(s *keptSite) {
 			page := websync.Item{Kind: websync.Created, Resource: websync.Resource{ID: keptPage(9)}}
 			assert.NoError(t, fill.Commit(t.Context(), s.catalog, siteIndex, page))
@@ -329,10 +342,38 @@ func TestSampleOfUnchangedParts(t *testing.T) {
 	}
 	assert.Greater(t, len(asked), 40, "in time all of them")
 
-	s.h.Budget.Requests = 3
+	s.h.Sample, s.h.Budget.Requests = 1, 3
 	report, err := s.run(0)
 	require.NoError(t, err)
-	assert.LessOrEqual(t, report.Rechecked.Times.Asked, int64(6))
+	assert.LessOrEqual(t, report.Rechecked.Times.Asked, int64(2*s.h.Budget.Requests))
+}
+
+// TestUnchangedPartsAreNotBelieved: if pages that unchanged parts list have changed, the
+// run is not in step, and the next one asks for all.
+func TestUnchangedPartsAreNotBelieved(t *testing.T) {
+	s := newKeptSite(harvest.KeepBodies)
+	s.h.Sample = 0
+	for part := range 2 {
+		s.set(part+1, 100)
+		for i := range 20 {
+			s.parts[keptPart(part+1)][keptPage(20*part+i)] = 1
+		}
+	}
+	s.settle(t)
+	for page := range s.listed() {
+		s.edits[page]++
+	}
+	report, err := s.run(0)
+	require.NoError(t, err)
+	require.NotEmpty(t, s.unmodified())
+	assert.EqualValues(t, 10, report.Rechecked.Times.Wrong)
+	assert.EqualValues(t, 31, report.Rechecked.Unasked)
+	assert.False(t, report.InStep())
+	report, err = s.run(0)
+	require.NoError(t, err)
+	assert.Empty(t, s.unmodified())
+	assert.True(t, report.InStep())
+	assert.Equal(t, s.listed(), s.held(t))
 }
 
 // TestSampleOfUnchangedRoot: a sitemap without parts is asked for conditionally, and its
