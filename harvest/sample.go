@@ -232,8 +232,8 @@ func (p *pipe) askKept(ctx context.Context, part []recordPrint) error {
 	}
 	for _, s := range batch {
 		s.document = documents[s.rec.Born]
-		if !s.rec.Live() || s.rec.Seq > p.snap.last || !p.snap.members.isKept(s.id(), s.document) {
-			continue // it has changed since, or is listed elsewhere, too
+		if !s.rec.Live() || s.rec.Seq > p.snap.last || s.waiting != nil || !p.snap.members.isKept(s.id(), s.document) {
+			continue // it has changed since, is to be got, or is listed elsewhere, too
 		}
 		s.statement = *p.present(s)
 		if s.listed = true; p.getter == nil && !s.ev.hasContent() {

@@ -438,6 +438,27 @@ func TestUnchangedTasks(t *testing.T) {
 	assert.True(t, run(func() { s.set(1, 1, 2, 9, 10) }).InStep(), "no part lists it any more")
 }
 
+// TestSampleKeepsTasks: the sample does not take back a change that could not be got.
+func TestSampleKeepsTasks(t *testing.T) {
+	s := newKeptSite(harvest.KeepBodies)
+	s.h.Sample = 1
+	s.set(1, 1, 2)
+	s.settle(t)
+	s.down[keptPage(1)] = true
+	s.parts[keptPart(1)][keptPage(1)] = 2
+	for range 3 {
+		report, err := s.run(0)
+		require.NoError(t, err)
+		assert.EqualValues(t, 1, report.Left.Waiting)
+	}
+	assert.NotEmpty(t, s.unmodified())
+	clear(s.down)
+	s.h.Recheck = true // however long ago it failed
+	_, err := s.run(0)
+	require.NoError(t, err)
+	assert.Equal(t, s.listed(), s.held(t))
+}
+
 // TestUnchangedHistories: whatever a site and its pages do, a run that is in step has what
 // the site lists, and none deletes what is listed.
 func TestUnchangedHistories(t *testing.T) {
