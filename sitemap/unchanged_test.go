@@ -452,10 +452,21 @@ func TestSampleKeepsTasks(t *testing.T) {
 		assert.EqualValues(t, 1, report.Left.Waiting)
 	}
 	assert.NotEmpty(t, s.unmodified())
+	for task, err := range s.catalog.Tasks(t.Context(), siteIndex, "") {
+		require.NoError(t, err)
+		assert.Equal(t, lastMod(2), task.Resource.Modified.Time())
+	}
 	clear(s.down)
-	s.h.Recheck = true // however long ago it failed
-	_, err := s.run(0)
+	report, err := s.run(0)
 	require.NoError(t, err)
+	assert.EqualValues(t, 1, report.Left.Waiting, "it is not due yet")
+	assert.NotEmpty(t, s.unmodified())
+	s.h.Recheck = true // however long ago it failed
+	_, err = s.run(0)
+	require.NoError(t, err)
+	items, err := s.catalog.Get(t.Context(), siteIndex, []string{keptPage(1)})
+	require.NoError(t, err)
+	assert.Equal(t, lastMod(2), items[0].Resource.Modified.Time())
 	assert.Equal(t, s.listed(), s.held(t))
 }
 
