@@ -58,9 +58,10 @@ type Store struct {
 }
 
 var (
-	_ harvest.Store  = (*Store)(nil)
-	_ harvest.Owners = (*Store)(nil)
-	_ harvest.Rester = (*Store)(nil)
+	_ harvest.Store    = (*Store)(nil)
+	_ harvest.Owners   = (*Store)(nil)
+	_ harvest.Rester   = (*Store)(nil)
+	_ harvest.Shrinker = (*Store)(nil)
 )
 
 // View implements [harvest.Store].
@@ -167,11 +168,20 @@ func (s *Store) patiently(ctx context.Context, f func() error) error {
 		if !busy(err) || s.wait > 0 && time.Since(start) > s.wait {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(5 * time.Millisecond): // SQLite itself has waited, except where it expects a deadlock
+		// SQLite itself has waited, except where it expects a deadlock
+		if err := pause(ctx, 5*time.Millisecond); err != nil {
+			return err
 		}
+	}
+}
+
+// pause waits.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
 	}
 }
 
@@ -274,6 +284,7 @@ func (s *Store) connect(ctx context.Context, mode sqlite.OpenFlags, cache int, p
 			"wal_autocheckpoint = 4000",
 			fmt.Sprintf("journal_size_limit = %d", 64<<20),
 			"trusted_schema = off",
+			"secure_delete = on", // see Shrink
 		}, pragmas...) {
 			if _, err := c.pragma(pragma); err != nil {
 				return errors.Join(err, c.Close())

@@ -45,11 +45,11 @@
 //
 // # Maintenance
 //
-// The log only grows until it is compacted. Compact writes a generation of the log
-// without superseded entries, Drop removes older generations, Vacuum removes bodies that
-// no record names any more. None of them makes the database file shorter: free space is
-// reused. In a file of several bodies Vacuum overwrites one with zeros, on Linux with a
-// hole, which takes no space. They work in many short transactions, alongside commits.
+// The log and the bodies only grow until [harvest.Catalog.Retain] removes what is not
+// kept any more. It then calls Shrink, which makes the file shorter, step by step, and
+// empties FILE-wal: nothing that was removed is left in them. In a file of several bodies
+// one is overwritten with zeros, on Linux with a hole, which takes no space. Files of
+// earlier versions are not made shorter; their free space is reused.
 //
 // To make a copy while the Store is in use, run "VACUUM INTO 'copy.db'" with any SQLite
 // tool first and copy FILE.bodies to copy.db.bodies after that, with no Vacuum in

@@ -183,6 +183,11 @@ func (s *Store) setUp(ctx context.Context, c *conn) error {
 		return fmt.Errorf("%s: %w", s.file, err)
 	}
 	err = s.patiently(ctx, func() error {
+		if !is {
+			if _, err := c.pragma("auto_vacuum = incremental"); err != nil { // see Shrink
+				return err
+			}
+		}
 		mode, err := c.pragma("journal_mode = wal")
 		if err == nil && !strings.EqualFold(mode, "wal") {
 			err = fmt.Errorf("%s: the file system has no write-ahead log: journal mode %s", s.file, mode)
