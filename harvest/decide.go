@@ -25,9 +25,12 @@ type decision struct {
 // the snapshot and the Harvester's settings, so that a plan and the run after it decide
 // alike. It sets the slot's aim and document.
 func (p *pipe) decide(s *slot) decision {
+	s.aim = &s.statement
+	if s.outcome == OutcomeExcluded {
+		return decision{outcome: OutcomeExcluded}
+	}
 	p.place(s)
 	m := p.moment()
-	s.aim = &s.statement
 	d := p.act(s, judge(&s.statement, &s.held, &m))
 	if s.document == severalDocuments && s.task == nil && s.sample == nil && (d.get || d.outcome != OutcomeUnchanged) && !d.keepsTask {
 		p.snap.members.partial = true // another document may state something else
@@ -130,7 +133,7 @@ func (p *pipe) asksAgain(s *slot) bool {
 	switch justGot := p.twoLists && s.listed && s.rec.Seq > p.began; {
 	case p.h.Bodies == SkipBodies, p.getter == nil && !s.ev.hasContent(), justGot:
 		return false
-	case s.sample != nil, p.h.Recheck && (s.listed || inLog && !p.twoLists):
+	case s.sample != nil, p.rechecks() && (s.listed || inLog && !p.twoLists):
 		return true
 	case !inLog && s.listed && s.task == nil && p.samples(s): // another document lists it than before
 		return true

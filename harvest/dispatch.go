@@ -95,7 +95,7 @@ const maxHeld = 1024
 // the source may still state the known state, in a snapshot that lists an id twice or in
 // a log that repeats an instant. Then the latest time wins, and of equal times the last.
 func (p *pipe) holdBack(ctx context.Context, s *slot) bool {
-	statesNothing := s.outcome == OutcomeUnchanged && s.change == nil && !s.get
+	statesNothing := (s.outcome == OutcomeUnchanged || s.outcome == OutcomeExcluded) && s.change == nil && !s.get
 	if s.task != nil || s.state == slotAlone || s.ask || statesNothing || s.restates(s.rec) {
 		return false
 	}
@@ -225,7 +225,7 @@ func (p *pipe) noteTask(s *slot) {
 // source has taken back the change that the task was to get. Of two lists, the other one
 // says nothing about it.
 func (r *run) endsTask(s *slot) bool {
-	ends := s.outcome == OutcomeUnchanged && s.waiting != nil && !s.waiting.lags()
+	ends := (s.outcome == OutcomeUnchanged || s.outcome == OutcomeExcluded) && s.waiting != nil && !s.waiting.lags()
 	return ends && (!r.twoLists || s.waiting.Kind != TaskGet || s.waiting.At.IsZero() == s.aim.ev.At.IsZero())
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"iter"
 	"time"
+
+	"github.com/websync-go/websync"
 )
 
 // SetPatience sets how long listing waits for getting.
@@ -71,4 +73,10 @@ func (r *Record) Brief() Brief { return r.brief() }
 // Amounts returns what a source holds, in the order of the fields of Quota.
 func (s *Catalog) Amounts(ctx context.Context, source string) ([4]int64, error) {
 	return s.amounts(ctx, source)
+}
+
+// Excludes reports whether f leaves r out.
+func (f *Filter) Excludes(r *websync.Resource) bool {
+	c, _ := f.chooser()
+	return c.excludes(r)
 }

@@ -36,7 +36,7 @@ func (p *pipe) get(ctx context.Context) error {
 func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	ev := &s.aim.ev
 	job := &Job{Resource: ev.Resource, Tag: ev.Tag, Hint: ev.Hint, run: p.run, open: ev.Open, fresh: s.sampled == sampledFresh}
-	job.asks = s.decision.ask || s.sample != nil || p.h.Recheck
+	job.asks = s.decision.ask || s.sample != nil || p.rechecks()
 	if s.rec.Live() {
 		job.Held = s.rec
 	}
@@ -85,10 +85,14 @@ func (p *pipe) runJob(ctx context.Context, job *Job) (err error) {
 			err = p.panicError(v)
 		}
 	}()
+	get := job.Content
 	if p.getter != nil {
-		return p.getter.Get(ctx, job)
+		get = func(ctx context.Context) error { return p.getter.Get(ctx, job) }
 	}
-	return job.Content(ctx)
+	if err := get(ctx); err != nil {
+		return err
+	}
+	return job.also(ctx)
 }
 
 // isEarly reports whether bodies that were obtained at this moment may still change

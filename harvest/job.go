@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/survive"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A Job is one resource whose bodies are to be obtained. It belongs to one call of Get.
@@ -290,6 +292,31 @@ func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error 
 		return err
 	}
 	return j.Receive(ctx, name, link, resp)
+}
+
+// also obtains what the links of the resource lead to that Harvester.Also names, unless
+// Get has.
+func (j *Job) also(ctx context.Context) error {
+	for _, link := range j.Resource.Links {
+		name := j.Resource.BodyName(&link)
+		_, end := syntax.SplitHTTP(link.Href)
+		got := slices.ContainsFunc(j.bodies, func(b websync.Body) bool { return b.Name == name })
+		if end == 0 || got || name == websync.ContentName || !slices.Contains(j.run.h.Also, cmp.Or(link.Rel, "alternate")) {
+			continue
+		}
+		if len(link.Digests) == 0 {
+			link.Length = 0 // feeds state any
+		}
+		err := j.Obtain(ctx, name, link)
+		if !errors.Is(err, websync.ErrGone) && !errors.Is(err, ErrForbidden) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		j.Report(ruleAlso.Finding(j.run.key, 0, 0, "", []byte(link.Href), err.Error()+": left out of "+websync.RedactURL(j.Resource.ID)))
+	}
+	return nil
 }
 
 // Request returns the request of Obtain. A Get that changes Accept, or what else chooses

@@ -11,6 +11,9 @@ import (
 
 // list is the first stage: it walks the Source and feeds its events to the others.
 func (r *run) list(ctx context.Context, patience time.Duration) error {
+	if err := r.choose(ctx); err != nil {
+		return err
+	}
 	from, err := r.catalog.Checkpoint(ctx, r.key)
 	if err != nil {
 		return err
@@ -29,9 +32,13 @@ func (r *run) list(ctx context.Context, patience time.Duration) error {
 		return err
 	}
 	r.report.Complete = true
-	return r.pipe(ctx, patience, func(ctx context.Context, give func(*slot) error) error {
+	err = r.pipe(ctx, patience, func(ctx context.Context, give func(*slot) error) error {
 		return r.walk(ctx, from, give)
 	})
+	if err != nil {
+		return err
+	}
+	return r.chosen(ctx)
 }
 
 // checkLog notes where the log ends, and reports one whose last entry lies ahead of the

@@ -180,7 +180,7 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 	}
 	news := make([]*slot, 0, len(batch))
 	for _, s := range batch {
-		if !p.recognise(s) {
+		if p.leavesOut(s) && p.hasTasks.Load() || s.outcome != OutcomeExcluded && !p.recognise(s) {
 			news = append(news, s)
 		}
 	}
@@ -190,7 +190,7 @@ func (p *pipe) planEvents(ctx context.Context, batch []*slot) error {
 	}
 	for _, s := range batch {
 		if len(news) == 0 || s != news[0] {
-			p.outcome(s.id(), OutcomeUnchanged, nil)
+			p.outcome(s.id(), s.outcome, nil)
 			p.resume(s)
 			s.recycle()
 			continue
@@ -257,7 +257,24 @@ func (p *pipe) recognise(s *slot) bool {
 		s.held = p.heldOf(new(Record))
 		s.held.certain = true
 	}
-	return same && !again && !p.h.Recheck && !p.dry.audits() && !p.samples(s)
+	return same && !again && !p.rechecks() && !p.dry.audits() && !p.samples(s)
+}
+
+// leavesOut reports whether the Filter leaves an event out. A snapshot lists it
+// nevertheless.
+func (p *pipe) leavesOut(s *slot) bool {
+	if s.task != nil || s.ev.Kind != Put || !p.chooser.excludes(&s.ev.Resource) {
+		return false
+	}
+	s.outcome = OutcomeExcluded
+	if p.snap != nil {
+		p.noteEntry(s)
+		p.snap.members.of(s.id(), s.ev.Document)
+		if p.snap.table.keep(s.tableHash) {
+			p.snap.members.partial = true // its record may have another document
+		}
+	}
+	return true
 }
 
 // timeOf returns the time of a slot's event; zero if it lies in the future.

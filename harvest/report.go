@@ -41,7 +41,12 @@ type Report struct {
 	Failed    int64 `json:"failed"` // parked ones included
 	Gone      int64 `json:"gone"`   // removed by their server, which is not asked again
 	Withheld  int64 `json:"withheld"`
+	Excluded  int64 `json:"excluded"` // by Harvester.Filter
+	// ExcludedHeld counts the records that the Catalog holds and a new Filter leaves out,
+	// in the first run with it. They stay.
+	ExcludedHeld int64 `json:"excluded_held,omitempty"`
 
+	Held int64      `json:"held"` // live records of the source after the run
 	Left TaskCounts `json:"left"` // the tasks after the run
 	// Requests counts requests for lists and bodies by status; 0 stands for no answer.
 	Requests map[int]int64 `json:"requests"`
@@ -176,13 +181,15 @@ func (r *Report) outcome(o Outcome, n int64) {
 		r.Gone += n
 	case OutcomeWithheld:
 		r.Withheld += n
+	case OutcomeExcluded:
+		r.Excluded += n
 	}
 }
 
 func (r *Report) done() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.Created + r.Updated + r.Deleted + r.Touched + r.Unchanged + r.History + r.Failed + r.Gone
+	return r.Created + r.Updated + r.Deleted + r.Touched + r.Unchanged + r.History + r.Failed + r.Gone + r.Excluded
 }
 
 func (r *Report) failure(f Failure) {
@@ -277,12 +284,13 @@ const (
 	// OutcomeWithheld: a guard withheld a deletion or a body, and a task is stored; or the
 	// Quota left it out.
 	OutcomeWithheld
+	OutcomeExcluded // Harvester.Filter leaves it out
 
 	numOutcomes
 )
 
 var outcomes = [numOutcomes]string{"unchanged", "created", "updated", "deleted", "touched", "history",
-	"deferred", "failed", "parked", "gone", "withheld"}
+	"deferred", "failed", "parked", "gone", "withheld", "excluded"}
 
 // String returns the outcome as a lower-case word.
 func (o Outcome) String() string {

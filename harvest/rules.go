@@ -26,6 +26,11 @@ var (
 		Severity: websync.SeverityWarning,
 		Summary:  "what a source states to be unchanged has often changed: all of it is asked for, conditionally",
 	}
+	ruleAlso = websync.Rule{
+		Name:     "also",
+		Severity: websync.SeverityWarning,
+		Summary:  "a link of Harvester.Also to what its server does not have, or does not give: the resource is kept without it",
+	}
 	ruleMoment = websync.Rule{
 		Name:     "snapshot-at",
 		Severity: websync.SeverityWarning,
@@ -36,5 +41,5 @@ var (
 // Rules returns the rules of the engine's own findings, which hold for every Source. They
 // are of no specification: their Section is empty.
 func Rules() []websync.Rule {
-	return []websync.Rule{ruleCame, ruleCoded, ruleFuture, ruleMoment, ruleUnchanged}
+	return []websync.Rule{ruleAlso, ruleCame, ruleCoded, ruleFuture, ruleMoment, ruleUnchanged}
 }

@@ -53,6 +53,8 @@ type run struct {
 	known, members membership
 	alike          alikeGuard
 	quota          *quota // of a pipe; nil: nothing is limited
+	chooser        *chooser
+	choice         choice
 
 	alone      sync.Map     // the hosts of bodies that the run leaves alone
 	aloneInRow atomic.Int64 // how many of the last resources were on them
@@ -86,6 +88,10 @@ func (r *run) check() error {
 		return errors.New("harvest: Harvester.Catalog is nil")
 	case r.src == nil:
 		return errors.New("harvest: the Source is nil")
+	}
+	var err error
+	if r.chooser, err = r.h.Filter.chooser(); err != nil {
+		return err
 	}
 	if c, ok := r.src.(interface{ Check() error }); ok {
 		if err := c.Check(); err != nil {
@@ -319,6 +325,9 @@ func (r *run) count(ctx context.Context) error {
 	}
 	if err := r.report.countLeft(ctx, catalog); err != nil {
 		return &StoreError{err}
+	}
+	if head, err := catalog.Head(ctx); err == nil {
+		r.report.Held = head.Live[r.report.Source]
 	}
 	if to, err := catalog.Checkpoint(ctx, r.key); err == nil {
 		r.report.To = to

@@ -158,6 +158,17 @@ func (t *seenTable) see(h uint64, state uint32) (same, again, unknown bool) {
 	return same, again, false
 }
 
+// keep notes that the id with this hash was listed, and reports whether there is a record
+// of it.
+func (t *seenTable) keep(h uint64) bool {
+	s, _ := t.find(h)
+	if *s != 0 && *s&seenBit == 0 {
+		*s |= seenBit
+		t.listed++
+	}
+	return *s != 0
+}
+
 // note marks the hash of an id that is not in the table, and reports whether it is
 // certain that the id was not marked before.
 func (t *seenTable) note(h uint64) (first bool) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -158,32 +157,41 @@ func sourcesOf(results []*result) (sources []string) {
 	return sources
 }
 
-// write writes the report as text.
+// write writes the report as text, without the numbers that are zero.
 func (r *result) write(w io.Writer) {
 	fmt.Fprintln(w, cli.OneLine(r.Source))
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(w, "  %-10s %s\n", name, fmt.Sprintf(format, args...))
+		if text := fmt.Sprintf(format, args...); text != "" {
+			fmt.Fprintf(w, "  %-10s %s\n", name, text)
+		}
 	}
-	listed := "in full"
-	if !r.Listed() {
-		listed = "incomplete"
+	run := r.run()
+	switch listed := display.Plural(r.Events, "entry", "entries"); {
+	case !r.Listed():
+		row("listed", "%s, incomplete", listed)
+	case r.Events > 0:
+		row("listed", "%s, in full", listed)
 	}
-	row("listed", "%s, %s", display.Plural(r.Events, "entry", "entries"), listed)
 	for _, o := range r.outcomes() {
-		row(o.name, "%d", o.n)
+		if o.n > 0 {
+			row(o.name, "%s", display.Number(o.n))
+		}
+	}
+	if run.State() != runstatus.InStep {
+		row("held", "%s", display.Number(r.Held))
 	}
 	row("left", "%s", leftText(r.Left))
-	if text := recheckedText(&r.Rechecked); text != "" {
-		row("rechecked", "%s", text)
-	}
+	row("rechecked", "%s", recheckedText(&r.Rechecked))
 	row("requests", "%s", requestsText(r.Requests))
-	row("fetched", "%s, %s", display.Plural(r.Fetched, "body", "bodies"), display.Bytes(r.Bytes))
+	if r.Fetched > 0 {
+		row("fetched", "%s, %s", display.Plural(r.Fetched, "body", "bodies"), display.Bytes(r.Bytes))
+	}
 	row("took", "%s", r.took())
 	switch skipped := display.Plural(int64(r.Skipped), "entry", "entries"); {
 	case r.Skipped > 0 && r.AcceptSkipped:
 		row("skipped", "%s could not be read, which is accepted", skipped)
 	case r.Skipped > 0:
-		row("skipped", "%s could not be read, or may be hidden in what could not; -accept-skipped does without", skipped)
+		row("skipped", "%s could not be read, or may be hidden in what could not", skipped)
 	}
 	if r.Findings > 0 {
 		text := display.Plural(r.Findings, "departure", "departures") + " from the specification"
@@ -191,9 +199,6 @@ func (r *result) write(w io.Writer) {
 			text += fmt.Sprintf("%s%s %d", [...]string{": ", ", "}[min(i, 1)], rule, r.Rules[rule])
 		}
 		row("findings", "%s", text)
-	}
-	if !r.LogAhead.IsZero() {
-		row("clock", "the store's log ends at %s, ahead of the clock", r.LogAhead.Format(time.DateTime+" MST"))
 	}
 	if r.OverQuota != nil {
 		row("quota", "%s", r.OverQuota)
@@ -205,13 +210,13 @@ func (r *result) write(w io.Writer) {
 		row("guard", "%s", cli.OneLine(r.Guard.Sentence()))
 	}
 	r.writeFailures(w)
-	if r.Left.Withheld > 0 {
-		fmt.Fprintln(w, "  If the deletions that are withheld are right, -approve carries them out.")
+	fmt.Fprintf(w, "  %s\n", run.Verdict())
+	if r.Error != "" {
+		return // which says what to do
 	}
-	if r.Guard != nil && r.Guard.Rule == "bodies" {
-		fmt.Fprintln(w, "  If the new bodies are right, -approve accepts them.")
+	for _, step := range cli.Next(&run) {
+		fmt.Fprintf(w, "  %s\n", cli.OneLine(step))
 	}
-	fmt.Fprintf(w, "  %s\n", r.verdict())
 }
 
 func (r *result) writeFailures(w io.Writer) {
@@ -284,7 +289,8 @@ type counted struct {
 func (r *result) outcomes() []counted {
 	return []counted{
 		{"created", r.Created}, {"updated", r.Updated}, {"deleted", r.Deleted}, {"touched", r.Touched},
-		{"unchanged", r.Unchanged}, {"failed", r.Failed}, {"gone", r.Gone}, {"withheld", r.Withheld},
+		{"unchanged", r.Unchanged}, {"history", r.History}, {"deferred", r.Deferred}, {"excluded", r.Excluded},
+		{"failed", r.Failed}, {"gone", r.Gone}, {"withheld", r.Withheld},
 	}
 }
 
@@ -298,8 +304,8 @@ func notZero(all []counted) (texts []string) {
 	return texts
 }
 
-// leftText describes the tasks that are left. Those with which a run is in step, although
-// they ask again, come last.
+// leftText describes the tasks that are left; "" if there are none. Those with which a run
+// is in step, although they ask again, come last.
 func leftText(l harvest.TaskCounts) string {
 	parts := notZero([]counted{
 		{"to get", l.Waiting}, {"parked", l.Parked}, {"gone by their server", l.Gone}, {"deletions withheld", l.Withheld},
@@ -307,11 +313,10 @@ func leftText(l harvest.TaskCounts) string {
 	if time.Until(l.Next) > time.Second {
 		parts = append(parts, "the next after "+l.Next.Format(time.DateTime+" MST"))
 	}
-	text := cmp.Or(strings.Join(parts, ", "), "nothing")
 	if l.Lagging > 0 {
-		text += fmt.Sprintf("; %d asked for again later, because their server may lag", l.Lagging)
+		parts = append(parts, fmt.Sprintf("%d asked for again later, because their server may lag", l.Lagging))
 	}
-	return text
+	return strings.Join(parts, ", ")
 }
 
 // recheckedText describes the requests for what seemed unchanged; "" if there were none.
@@ -330,6 +335,7 @@ func recheckedText(r *harvest.Rechecks) string {
 	return text
 }
 
+// requestsText describes requests; "" if there were none.
 func requestsText(byStatus map[int]int64) string {
 	var (
 		total int64
@@ -348,7 +354,7 @@ func requestsText(byStatus map[int]int64) string {
 		parts = append(parts, fmt.Sprintf("%d %s", n, name))
 	}
 	if total == 0 {
-		return "0"
+		return ""
 	}
 	return fmt.Sprintf("%d: %s", total, strings.Join(parts, ", "))
 }

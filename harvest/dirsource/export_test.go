@@ -8,6 +8,7 @@ import (
 
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // Ahead sets the clock of a Source ahead.
@@ -21,8 +22,8 @@ var (
 
 // Matches reports whether a pattern matches a path.
 func Matches(text, path string) (bool, error) {
-	p, err := parsePattern(text)
-	return err == nil && p.matches(strings.Split(path, "/")), err
+	p, err := syntax.ParseGlob(text)
+	return err == nil && p.Matches(strings.Split(path, "/")), err
 }
 
 // Faulty returns what a walk yields for a directory whose names can be read, but not the

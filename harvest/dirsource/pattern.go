@@ -4,16 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/websync-go/websync/internal/syntax"
 )
-
-// A pattern is one of Include or Exclude, element by element.
-type pattern []string
-
-// anything is the element that stands for any number of path elements.
-const anything = "**"
 
 // PatternOf returns the pattern that matches only name, a file or directory below dir in
 // the form of the system. A program that writes below the directory that it reads
@@ -52,57 +47,9 @@ func resolve(name string) (string, error) {
 	return real, err
 }
 
-var errElement = errors.New("an element that is empty, one dot or two")
-
-func parsePattern(text string) (pattern, error) {
-	rest, rooted := strings.CutPrefix(text, "/")
-	p := pattern(strings.Split(rest, "/"))
-	if !rooted && len(p) == 1 {
-		p = pattern{anything, rest}
-	}
-	for _, element := range p {
-		if element == "" || element == "." || element == ".." {
-			return nil, errElement
-		}
-		if _, err := path.Match(element, ""); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
-}
-
-// matches reports whether the pattern matches a path. If an element after ** does not
-// match, the ** takes one more path element; going back to an earlier ** can't find
-// another match.
-func (p pattern) matches(elements []string) bool {
-	i, back, from := 0, -1, 0
-	for j := 0; j < len(elements); {
-		if i < len(p) && p[i] == anything {
-			i++
-			back, from = i, j
-			continue
-		}
-		if i < len(p) {
-			if ok, _ := path.Match(p[i], elements[j]); ok {
-				i, j = i+1, j+1
-				continue
-			}
-		}
-		if back < 0 {
-			return false
-		}
-		from++
-		i, j = back, from
-	}
-	for i < len(p) && p[i] == anything {
-		i++
-	}
-	return i == len(p)
-}
-
 // A filter chooses what a walk lists.
 type filter struct {
-	include, exclude []pattern
+	include, exclude []syntax.Glob
 	hidden           bool
 }
 
@@ -118,9 +65,9 @@ func (s *Source) filter() (f filter, err error) {
 	return f, nil
 }
 
-func parsePatterns(texts []string) (all []pattern, err error) {
+func parsePatterns(texts []string) (all []syntax.Glob, err error) {
 	for _, text := range texts {
-		p, err := parsePattern(text)
+		p, err := syntax.ParseGlob(text)
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", text, err)
 		}
@@ -129,13 +76,13 @@ func parsePatterns(texts []string) (all []pattern, err error) {
 	return all, nil
 }
 
-func matchesAny(patterns []pattern, file string) bool {
+func matchesAny(patterns []syntax.Glob, file string) bool {
 	if len(patterns) == 0 {
 		return false
 	}
 	elements := strings.Split(file, "/")
 	for _, p := range patterns {
-		if p.matches(elements) {
+		if p.Matches(elements) {
 			return true
 		}
 	}

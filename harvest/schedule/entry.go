@@ -49,6 +49,10 @@ type Entry struct {
 
 	// Quota, if it is not zero, replaces that of the Harvester.
 	Quota harvest.Quota
+
+	// Filter and Also, if not empty, replace those of the Harvester.
+	Filter harvest.Filter
+	Also   []string
 }
 
 func (e *Entry) check() error {

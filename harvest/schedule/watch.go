@@ -23,6 +23,12 @@ func (s *Scheduler) watch(ctx context.Context, t *turn, src harvest.Source) (*ha
 	if t.Quota != (harvest.Quota{}) {
 		h.Quota = t.Quota
 	}
+	if len(t.Filter.Include)+len(t.Filter.Exclude) > 0 {
+		h.Filter = t.Filter
+	}
+	if len(t.Also) > 0 {
+		h.Also = t.Also
+	}
 	h.Hooks = progressHooks(h.Hooks, func() {
 		alive.Store(true)
 		t.goesOn()

@@ -30,6 +30,6 @@ func ExampleSummary() {
 	fmt.Println(run.Verdict())
 	fmt.Println(bytes.Contains(page.Bytes(), []byte("<h1>Harvest of example.org</h1>")))
 	// Output:
-	// In step: the store has what the source lists.
+	// In step: 1 held. The store has what the source lists.
 	// true
 }

@@ -96,9 +96,9 @@ func (r *Result) Verdict() string {
 		return "Not in step: " + whatIsLeft(r.Report)
 	}
 	if report := r.Report; report.Created+report.Updated+report.Deleted+report.Touched == 0 {
-		return "In step: there was nothing to do."
+		return "In step: " + display.Number(report.Held) + " held, nothing new."
 	}
-	return "In step: the store has what the source lists."
+	return "In step: " + display.Number(r.Report.Held) + " held. The store has what the source lists."
 }
 
 // dryVerdict returns what a Plan or an Audit has found.
@@ -123,6 +123,8 @@ func whatIsLeft(r *harvest.Report) string {
 		return "a part of the listing could not be read."
 	case r.OverQuota != nil:
 		return "the source is over its quota."
+	case r.BudgetSpent:
+		return "the budget is spent, and the next run goes on from here."
 	case left:
 		return "work is left for the next run."
 	}
@@ -191,6 +193,7 @@ type Run struct {
 	History   int64 `json:"history"`
 	Deferred  int64 `json:"deferred"`
 	Withheld  int64 `json:"withheld"`
+	Excluded  int64 `json:"excluded"`
 	Gone      int64 `json:"gone"`
 	Failed    int64 `json:"failed"`
 	Skipped   int64 `json:"skipped"`
@@ -198,6 +201,7 @@ type Run struct {
 	Requests  int64 `json:"requests"`
 	Fetched   int64 `json:"fetched"`
 	Bytes     int64 `json:"bytes"`
+	Held      int64 `json:"held"` // live records after the run
 	// Left are the tasks after the run.
 	Left Tasks `json:"left"`
 }
@@ -211,8 +215,8 @@ func newRun(result *Result) Run {
 	run := Run{
 		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Count: 1, State: result.State(), Verdict: result.Verdict(),
 		Listed: r.Events, Created: r.Created, Updated: r.Updated, Deleted: r.Deleted, Touched: r.Touched,
-		Unchanged: r.Unchanged, History: r.History, Deferred: r.Deferred, Withheld: r.Withheld, Gone: r.Gone, Failed: r.Failed,
-		Skipped: int64(r.Skipped), Findings: r.Findings, Fetched: r.Fetched, Bytes: r.Bytes, Left: tasksOf(r),
+		Unchanged: r.Unchanged, History: r.History, Deferred: r.Deferred, Withheld: r.Withheld, Excluded: r.Excluded, Gone: r.Gone, Failed: r.Failed,
+		Skipped: int64(r.Skipped), Findings: r.Findings, Fetched: r.Fetched, Bytes: r.Bytes, Held: r.Held, Left: tasksOf(r),
 	}
 	for _, n := range r.Requests {
 		run.Requests += n
@@ -239,6 +243,7 @@ func (r *Run) add(o *Run) {
 	r.History += o.History
 	r.Deferred += o.Deferred
 	r.Withheld += o.Withheld
+	r.Excluded += o.Excluded
 	r.Gone += o.Gone
 	r.Failed += o.Failed
 	r.Skipped += o.Skipped
@@ -296,6 +301,7 @@ var outcomes = []struct {
 		func(r *Run) int64 { return r.Withheld },
 	},
 	{harvest.OutcomeGone, "listed, but removed by the server", func(r *Run) int64 { return r.Gone }},
+	{harvest.OutcomeExcluded, "left out by the filter", func(r *Run) int64 { return r.Excluded }},
 	{harvest.OutcomeFailed, "could not be fetched", func(r *Run) int64 { return r.Failed }},
 }
 

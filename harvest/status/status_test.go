@@ -471,7 +471,7 @@ func TestRecorder(t *testing.T) {
 		assert.Equal(t, InStep, src.State)
 		assert.Empty(t, src.Going)
 		require.Len(t, src.Runs, 1)
-		assert.Equal(t, "In step: the store has what the source lists.", src.Runs[0].Verdict)
+		assert.Equal(t, "In step: 1 held. The store has what the source lists.", src.Runs[0].Verdict)
 		assert.EqualValues(t, 1, src.Runs[0].Created)
 		assert.EqualValues(t, 1, src.Runs[0].Requests)
 		assert.True(t, changed.Equal(src.Latest), src.Latest)

@@ -19,16 +19,16 @@ type Summary struct {
 	// Title is the heading of the page. If empty, it is "Harvest".
 	Title string
 
-	// Approve, AcceptSkipped and Recheck name the settings that the page recommends, such
-	// as the flags of a program. If empty, they are those of [harvest.Harvester].
-	Approve, AcceptSkipped, Recheck string
+	// Approve, AcceptSkipped, Recheck and Plan name the settings that the page recommends,
+	// such as the flags of a program. If empty, they are those of [harvest.Harvester].
+	Approve, AcceptSkipped, Recheck, Plan string
 
 	mu          sync.Mutex
 	began, last time.Time // the first call and the last one
 	timeline    timeline
 	requests    traffic // as Request reports them
 	attempts    traffic // as Hooks.Attempt reports them
-	outcomes    [harvest.OutcomeWithheld + 1]examples
+	outcomes    [harvest.OutcomeExcluded + 1]examples
 	failures    groups
 	problems    groups
 	noAnswers   groups // why requests got no answer
@@ -94,7 +94,7 @@ func (s *Summary) outcome(_, id string, o harvest.Outcome, err error) {
 // entryClass returns the class of an outcome.
 func entryClass(o harvest.Outcome) int {
 	switch o {
-	case harvest.OutcomeUnchanged, harvest.OutcomeHistory:
+	case harvest.OutcomeUnchanged, harvest.OutcomeHistory, harvest.OutcomeExcluded:
 		return entryUnchanged
 	case harvest.OutcomeWithheld:
 		return entryWithheld

@@ -32,9 +32,9 @@ func TestVerdict(t *testing.T) {
 		verdict string
 		next    []string
 	}{
-		"nothing to do": {Result{}, &harvest.Report{Complete: true}, InStep, "In step: there was nothing to do.", nil},
-		"changes":       {Result{}, &harvest.Report{Complete: true, Deleted: 1}, InStep, "In step: the store has what the source lists.", nil},
-		"gone":          {Result{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Gone: 3}}, InStep, "In step: there was nothing to do.", nil},
+		"nothing to do": {Result{}, &harvest.Report{Complete: true}, InStep, "In step: 0 held, nothing new.", nil},
+		"changes":       {Result{}, &harvest.Report{Complete: true, Deleted: 1}, InStep, "In step: 0 held. The store has what the source lists.", nil},
+		"gone":          {Result{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Gone: 3}}, InStep, "In step: 0 held, nothing new.", nil},
 		"work": {Result{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Waiting: 1}}, NotInStep, "Not in step: work is left for the next run.",
 			[]string{"Run again: 1 resource is still to be fetched."}},
 		"later": {Result{}, &harvest.Report{Complete: true, Ended: ended, Left: harvest.TaskCounts{Waiting: 2, Next: ended.Add(time.Minute)}}, NotInStep, "Not in step: work is left for the next run.",
@@ -42,8 +42,8 @@ func TestVerdict(t *testing.T) {
 		"parked": {Result{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Parked: 2}}, NotInStep, "Not in step: work is left for the next run.",
 			[]string{"2 resources have failed too often to be tried again before the source states a change. Harvester.Recheck tries them at once."}},
 		"withheld": {Result{}, &harvest.Report{Complete: true, Left: harvest.TaskCounts{Withheld: 1}}, NotInStep, "Not in step: work is left for the next run.",
-			[]string{"Look at 1 resource that the source no longer lists. If it is right that they go, Harvester.Approve deletes them."}},
-		"lagging": {Result{}, &harvest.Report{Complete: true, Touched: 1, Left: harvest.TaskCounts{Lagging: 3}}, InStep, "In step: the store has what the source lists.", nil},
+			[]string{"Look at 1 resource that the source no longer lists: Harvester.Plan, with Full, names them. If it is right that they go, Harvester.Approve deletes them."}},
+		"lagging": {Result{}, &harvest.Report{Complete: true, Touched: 1, Left: harvest.TaskCounts{Lagging: 3}}, InStep, "In step: 0 held. The store has what the source lists.", nil},
 		"not believed": {Result{}, &harvest.Report{Complete: true, Rechecked: harvest.Rechecks{Times: harvest.Recheck{Asked: 60, Wrong: 4}, Unasked: 8120}}, NotInStep,
 			"Not in step: too much of what seemed unchanged had changed, and the rest is still to be asked for.",
 			[]string{"Tell the publisher: of 60 resources that seemed unchanged, 4 had changed. Run again: the next run asks for the other 8,120."}},
@@ -54,7 +54,7 @@ func TestVerdict(t *testing.T) {
 			}},
 		"skipped": {Result{}, &harvest.Report{Complete: true, Skipped: 2}, NotInStep, "Not in step: a part of the listing could not be read.",
 			[]string{"2 entries of the listing could not be read: tell the publisher. Harvester.AcceptSkipped does without them."}},
-		"skipped, accepted": {Result{}, &harvest.Report{Complete: true, Skipped: 2, AcceptSkipped: true}, InStep, "In step: there was nothing to do.", nil},
+		"skipped, accepted": {Result{}, &harvest.Report{Complete: true, Skipped: 2, AcceptSkipped: true}, InStep, "In step: 0 held, nothing new.", nil},
 		"incomplete":        {Result{}, &harvest.Report{}, NotInStep, "Not in step: a part of the listing could not be read.", []string{"Run again."}},
 		"problem and work": {Result{}, &harvest.Report{Problems: problem, Left: harvest.TaskCounts{Parked: 1}}, NotInStep,
 			"Not in step: a part of the listing could not be read, and work is left for the next run.", []string{
@@ -105,8 +105,8 @@ func TestSummaryVerdict(t *testing.T) {
 		toDo           int
 	}{
 		"none":         {nil, "No run has ended yet.", "none", 0},
-		"one":          {[]Result{run("a", good, nil)}, "In step: there was nothing to do.", "pass", 0},
-		"mended":       {[]Result{run("a", bad, nil), run("a", good, nil)}, "In step: there was nothing to do.", "pass", 0},
+		"one":          {[]Result{run("a", good, nil)}, "In step: 0 held, nothing new.", "pass", 0},
+		"mended":       {[]Result{run("a", bad, nil), run("a", good, nil)}, "In step: 0 held, nothing new.", "pass", 0},
 		"broken":       {[]Result{run("a", good, nil), run("a", bad, nil)}, "Not in step: a part of the listing could not be read.", "warn", 1},
 		"two":          {[]Result{run("a", good, nil), run("b", good, nil)}, "All 2 sources are in step.", "pass", 0},
 		"one of two":   {[]Result{run("a", good, nil), run("b", bad, nil)}, "2 sources: 1 not in step, 1 in step.", "warn", 1},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/websync-go/websync/harvest"
@@ -12,6 +13,14 @@ import (
 
 // A step is something to do: a sentence, and perhaps a setting and what it does.
 type step struct{ Text, Setting, Effect string }
+
+// Next returns what to do after a run, in sentences, the most important first.
+func (s *Summary) Next(r *Result) (lines []string) {
+	for _, step := range s.next(r) {
+		lines = append(lines, strings.Join(strings.Fields(step.Text+" "+step.Setting+" "+step.Effect), " "))
+	}
+	return lines
+}
 
 // next returns what to do after a run, the most important first.
 func (s *Summary) next(r *Result) []step {
@@ -67,8 +76,8 @@ func (s *Summary) aboutTasks(r *harvest.Report) (steps []step) {
 		steps = append(steps, step{text, approve, "accepts them."})
 	}
 	if n := r.Left.Withheld; n > 0 {
-		text := "Look at " + display.Plural(n, "resource", "resources") +
-			" that the source no longer lists. If it is right that they go,"
+		text := "Look at " + display.Plural(n, "resource", "resources") + " that the source no longer lists: " +
+			cmp.Or(s.Plan, "Harvester.Plan, with Full,") + " names them. If it is right that they go,"
 		steps = append(steps, step{text, approve, "deletes them."})
 	}
 	if n := r.Left.Parked; n > 0 {
@@ -88,6 +97,10 @@ func (s *Summary) aboutListing(r *harvest.Report) (steps []step) {
 	if len(r.Problems) > 0 {
 		steps = append(steps, step{Text: "Documents of the source could not be read; the problems are below. " +
 			"Run again; if it stays so, tell the publisher."})
+	}
+	if n := r.ExcludedHeld; n > 0 {
+		steps = append(steps, step{Text: "The filter leaves out " + display.Plural(n, "resource", "resources") +
+			" of the store from now on: what is held of them stays as it is until the source no longer lists them."})
 	}
 	if !r.LogAhead.IsZero() {
 		text := "Check the clock: the last entry of the store's log has the time " + display.Time(r.LogAhead) + "."

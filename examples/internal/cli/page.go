@@ -40,7 +40,8 @@ func OpenPage(file, command string) (*Page, error) {
 		return nil, nil
 	}
 	p := &Page{file: file}
-	p.rec.Approve, p.rec.AcceptSkipped, p.rec.Recheck = command+"-approve", command+"-accept-skipped", command+"-recheck"
+	p.rec.Approve, p.rec.AcceptSkipped = command+"-approve", command+"-accept-skipped"
+	p.rec.Recheck, p.rec.Plan = command+"-recheck", command+"-plan -full"
 	if err := p.Write(); err != nil {
 		return nil, err
 	}
@@ -69,6 +70,12 @@ func (p *Page) Refresh() {
 	if due {
 		p.Write()
 	}
+}
+
+// Next returns what to do after a run, with the flags of the program harvest.
+func Next(r *status.Result) []string {
+	names := status.Summary{Approve: "-approve", AcceptSkipped: "-accept-skipped", Recheck: "-recheck", Plan: "-plan -full"}
+	return names.Next(r)
 }
 
 // Add adds a run that has ended.
