@@ -131,7 +131,7 @@ func (r *run) present(s *slot) *statement {
 func (p *pipe) asksAgain(s *slot) bool {
 	inLog := p.snap == nil
 	switch justGot := p.twoLists && s.listed && s.rec.Seq > p.began; {
-	case p.h.Bodies == SkipBodies, p.getter == nil && !s.ev.hasContent(), justGot:
+	case p.h.Bodies == SkipBodies, !p.hasBodies(&s.ev), justGot:
 		return false
 	case s.sample != nil, p.rechecks() && (s.listed || inLog && !p.twoLists):
 		return true
@@ -159,10 +159,10 @@ func (r *run) touch(s *slot) *change {
 // record has the bytes already. Bodies that the event no longer states are not kept.
 func (p *pipe) obtain(s *slot, ask bool) decision {
 	b, ok := websync.Body{}, false
-	if !ask {
+	if !ask && len(p.alsoOf(&s.aim.ev.Resource)) == 0 {
 		b, ok = p.stillStated(s)
 	}
-	if !ok && p.h.Bodies != SkipBodies && (p.getter != nil || s.aim.ev.hasContent()) {
+	if !ok && p.h.Bodies != SkipBodies && p.hasBodies(&s.aim.ev) {
 		return decision{get: true}
 	}
 	change := p.putOf(s)
@@ -173,6 +173,11 @@ func (p *pipe) obtain(s *slot, ask bool) decision {
 	}
 	p.complete(s, next)
 	return p.decideChange(s.rec, change, s.aim.ev.At)
+}
+
+// hasBodies reports whether there may be bodies to get.
+func (r *run) hasBodies(ev *Event) bool {
+	return r.getter != nil || ev.hasContent() || len(r.alsoOf(&ev.Resource)) > 0
 }
 
 // stillStated returns the content of the record, if the event states the same bytes.

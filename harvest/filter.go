@@ -124,6 +124,31 @@ func (r *run) choose(ctx context.Context) error {
 	if known && string(now) == cmp.Or(string(data), "{}") {
 		return nil
 	}
+	if err := r.endLeftOut(ctx); err != nil {
+		return err
+	}
+	more := slices.ContainsFunc(r.h.Also, func(rel string) bool { return !slices.Contains(last.Also, rel) })
+	for rec, err := range r.catalog.Records(ctx, r.key, "") {
+		if err != nil {
+			return &StoreError{err}
+		}
+		if !rec.Live() {
+			continue
+		}
+		r.choice.Asks = r.choice.Asks || more
+		if r.chooser.excludes(&rec.Resource) {
+			r.report.ExcludedHeld++
+		}
+	}
+	b := newBatch(r.key)
+	b.Checkpoint = &Checkpoint{}
+	b.set(choiceKey(r.key), r.choice)
+	_, err = r.commits.apply(ctx, b)
+	return err
+}
+
+// endLeftOut ends the tasks to get what is left out.
+func (r *run) endLeftOut(ctx context.Context) error {
 	b := newBatch(r.key)
 	for t, err := range r.catalog.Tasks(ctx, r.key, "") {
 		if err != nil {
@@ -132,28 +157,15 @@ func (r *run) choose(ctx context.Context) error {
 		if t.Kind == TaskGet && r.chooser.excludes(&t.Resource) {
 			b.Done = append(b.Done, taskRef{ID: t.Resource.ID, N: t.N})
 		}
-		if len(b.Done) == commitSlots {
-			if _, err := r.commits.apply(ctx, b); err != nil {
-				return err
-			}
-			b = newBatch(r.key)
-		}
-	}
-	for rec, err := range r.catalog.Records(ctx, r.key, "") {
-		if err != nil {
-			return &StoreError{err}
-		}
-		if !rec.Live() {
+		if len(b.Done) < commitSlots {
 			continue
 		}
-		r.choice.Asks = last.Asks || slices.ContainsFunc(r.h.Also, func(rel string) bool { return !slices.Contains(last.Also, rel) })
-		if r.chooser.excludes(&rec.Resource) {
-			r.report.ExcludedHeld++
+		if _, err := r.commits.apply(ctx, b); err != nil {
+			return err
 		}
+		b = newBatch(r.key)
 	}
-	b.Checkpoint = &Checkpoint{}
-	b.set(choiceKey(r.key), r.choice)
-	_, err = r.commits.apply(ctx, b)
+	_, err := r.commits.applyRest(ctx, b)
 	return err
 }
 

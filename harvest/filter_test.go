@@ -265,3 +265,23 @@ func TestAlsoAfterACrash(t *testing.T) {
 		assert.Empty(t, w.site.requests)
 	}
 }
+
+// TestAlsoWithoutContent: a description that only links is enough, and one that changes
+// keeps its bodies.
+func TestAlsoWithoutContent(t *testing.T) {
+	w := newWorld(t)
+	w.h.Also = []string{"enclosure"}
+	w.pages("a", "a/enclosure", "b/enclosure")
+	e := linked("b", day(1), "enclosure")
+	e.Resource.Content = websync.Link{}
+	w.run(snapshot(linked("a", day(1), "enclosure"), e))
+	assert.Equal(t, []string{"content", "enclosure"}, bodiesOf(w, "a"))
+	assert.Equal(t, []string{"enclosure"}, bodiesOf(w, "b"))
+	w.site.reset()
+	titled := linked("a", day(1), "enclosure")
+	titled.Resource.Title = "A"
+	r := w.run(snapshot(titled, e))
+	assert.EqualValues(t, 1, r.Updated)
+	assert.Equal(t, []string{"content", "enclosure"}, bodiesOf(w, "a"))
+	assert.Zero(t, w.site.bodies)
+}

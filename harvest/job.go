@@ -297,11 +297,9 @@ func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error 
 // also obtains what the links of the resource lead to that Harvester.Also names, unless
 // Get has.
 func (j *Job) also(ctx context.Context) error {
-	for _, link := range j.Resource.Links {
+	for _, link := range j.run.alsoOf(&j.Resource) {
 		name := j.Resource.BodyName(&link)
-		_, end := syntax.SplitHTTP(link.Href)
-		got := slices.ContainsFunc(j.bodies, func(b websync.Body) bool { return b.Name == name })
-		if end == 0 || got || name == websync.ContentName || !slices.Contains(j.run.h.Also, cmp.Or(link.Rel, "alternate")) {
+		if slices.ContainsFunc(j.bodies, func(b websync.Body) bool { return b.Name == name }) {
 			continue
 		}
 		if len(link.Digests) == 0 {
@@ -314,9 +312,22 @@ func (j *Job) also(ctx context.Context) error {
 			}
 			continue
 		}
-		j.Report(ruleAlso.Finding(j.run.key, 0, 0, "", []byte(link.Href), err.Error()+": left out of "+websync.RedactURL(j.Resource.ID)))
+		text := err.Error() + ": left out of " + websync.RedactURL(j.Resource.ID)
+		j.Report(ruleAlso.Finding(j.run.key, 0, 0, "", []byte(link.Href), text))
 	}
 	return nil
+}
+
+// alsoOf returns the links of a resource that Harvester.Also names.
+func (r *run) alsoOf(of *websync.Resource) (links []websync.Link) {
+	for i := range of.Links {
+		l := &of.Links[i]
+		_, end := syntax.SplitHTTP(l.Href)
+		if end > 0 && l.Href != of.Content.Href && slices.Contains(r.h.Also, cmp.Or(l.Rel, "alternate")) {
+			links = append(links, *l)
+		}
+	}
+	return links
 }
 
 // Request returns the request of Obtain. A Get that changes Accept, or what else chooses

@@ -23,7 +23,9 @@ func (r *run) remove(ctx context.Context) error {
 	b := newBatch(r.key)
 	b.Checkpoint = &Checkpoint{} // first: a run after an interruption lists everything again
 	b.State = map[string][]byte{}
-	for _, key := range []func(source string) string{guardKey, documentsKey, listingKey, beliefKey, alikeKey, membershipKey, choiceKey} {
+	for _, key := range []func(source string) string{
+		guardKey, documentsKey, listingKey, beliefKey, alikeKey, membershipKey, choiceKey,
+	} {
 		b.State[key(r.key)] = nil
 	}
 	flush := func() error {

@@ -75,7 +75,8 @@ func (r *result) story() string {
 	if r.Guard != nil {
 		fmt.Fprintf(&b, "   %s.\n", r.Guard.Sentence())
 	}
-	fmt.Fprintf(&b, "   %s\n", r.verdict())
+	run := r.run()
+	fmt.Fprintf(&b, "   %s\n", run.Verdict())
 	return b.String()
 }
 

@@ -149,6 +149,9 @@ func (p *harvestCommand) newHarvester() *harvest.Harvester {
 		Sample:      p.sample,
 		Wait:        p.wait,
 		MaxDelete:   p.deleteLimit(),
+		Budget:      p.budget,
+		Filter:      p.Selection.Filter,
+		Also:        p.Selection.Relations(),
 
 		AcceptSkipped: p.acceptSkipped,
 		Hooks:         harvest.JoinHooks(p.progress.hooks(), p.page.Hooks(), &harvest.Hooks{Held: p.held}),

@@ -43,7 +43,7 @@ func TestAuto(t *testing.T) {
 	assert.Equal(t, 2, w.asked["/.well-known/resourcesync"], "a plan remembers nothing")
 	a = callHarvest(t, args...)
 	a.is(t, exitDone)
-	assert.Contains(t, a.stdout, "there was nothing to do")
+	assert.Contains(t, a.stdout, "held, nothing new")
 	assert.Empty(t, a.stderr)
 	assert.Equal(t, 2, w.asked["/.well-known/resourcesync"])
 	assert.Equal(t, 2, w.asked["/"])

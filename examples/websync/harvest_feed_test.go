@@ -53,7 +53,7 @@ func TestFeed(t *testing.T) {
 			assert.Regexp(t, `^sha-256:\w+\turn:a\t3\t.*\nsha-256:\w+\turn:c\t6\t.*\n$`, string(index))
 			again := callHarvest(t, "-protocol", protocol, "-store", store, "-rate", "1000", url)
 			require.Equal(t, exitDone, again.code, again.stderr)
-			assert.Contains(t, again.stdout, "there was nothing to do")
+			assert.Contains(t, again.stdout, "held, nothing new")
 		})
 	}
 	r := callHarvest(t, "-protocol", "sitemap", "-store", "mem", url)

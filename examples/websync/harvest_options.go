@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/websync-go/websync/examples/internal/cli"
+	"github.com/websync-go/websync/harvest"
 )
 
 //go:embed help/harvest.txt
@@ -21,6 +22,7 @@ type harvestOptions struct {
 	maxDelete   float64
 	sample      int
 	concurrency int
+	budget      harvest.Budget
 
 	plan, audit, approve bool // at most one
 	full, recheck, wait  bool
@@ -40,6 +42,10 @@ func (o *harvestOptions) line() *cli.Line {
 	l.Float64Var(&o.maxDelete, "max-delete", defaultMaxDelete, "")
 	l.IntVar(&o.sample, "sample", 0, "")
 	l.IntVar(&o.concurrency, "concurrency", 0, "")
+	l.Func("budget", "", func(text string) (err error) {
+		o.budget, err = cli.ParseBudget(text)
+		return err
+	})
 	l.BoolVar(&o.plan, "plan", false, "")
 	l.BoolVar(&o.audit, "audit", false, "")
 	l.BoolVar(&o.approve, "approve", false, "")

@@ -45,7 +45,7 @@ func TestReportAlways(t *testing.T) {
 		want []string
 	}{
 		"in step": {"-store mem " + w.URL + "/good.xml", exitDone,
-			[]string{"In step: the store has what the source lists.", "There is nothing to do.", "12 created", "Requests over time", w.URL + "/p/0"}},
+			[]string{"The store has what the source lists.", "There is nothing to do.", "12 created", "Requests over time", w.URL + "/p/0"}},
 		"failures": {"-store mem " + w.URL + "/bad.xml", exitLeft,
 			[]string{"Not in step: work is left", "Run again: 2 resources are still to be fetched.", "status 404: not found", "status 503: not available now", "1 created"}},
 		"plan":     {"-plan -store mem " + w.URL + "/good.xml", exitDone, []string{"Not in step: 12 differences. Nothing was written.", "This run only looked.", "12 created"}},
@@ -83,7 +83,7 @@ func TestReportOfDemonstration(t *testing.T) {
 	assert.Empty(t, a.stderr)
 	page := pageOf(t, file)
 	for _, want := range []string{
-		"In step: the store has what the source lists.", "1. The first run: everything is new.", "4. The page can be read again.",
+		"The store has what the source lists.", "1. The first run: everything is new.", "4. The page can be read again.",
 		"317 created", "10 updated", "6 deleted", "status 500: internal error", "/pages/011.html", "Slowest hosts",
 	} {
 		assert.Contains(t, page, want)

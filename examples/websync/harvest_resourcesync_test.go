@@ -52,7 +52,7 @@ func TestResourceSync(t *testing.T) {
 			assert.Len(t, head(t, store).Live, test.sets, r.stdout)
 			again := callHarvest(t, args...)
 			require.Equal(t, exitDone, again.code, again.stderr)
-			assert.Contains(t, again.stdout, "there was nothing to do")
+			assert.Contains(t, again.stdout, "held, nothing new")
 		})
 	}
 	r := callHarvest(t, "-protocol", "resourcesync", "-store", "mem", newWeb(t).URL+"/nothing")

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -178,7 +179,7 @@ func TestDemonstration(t *testing.T) {
 		"312 listed: 312 created.",
 		"12 listed: 12 unchanged.",
 		`17 requests, 15 of them answered with "not modified", no body fetched`,
-		"In step: there was nothing to do.",
+		"In step: 312 held, nothing new.",
 		"311 listed: 5 created, 9 updated, 6 deleted, 296 unchanged, 1 failed.",
 		"267 listed: 1 updated, 266 unchanged.",
 		"The store holds 311 resources and a log of 333 changes.",
@@ -462,7 +463,7 @@ func TestRecheck(t *testing.T) {
 	a = callHarvest(t, store, "-recheck", w.URL+"/1.xml")
 	a.is(t, exitDone)
 	assert.Equal(t, 3, w.asked["/a"])
-	assert.Contains(t, a.stdout, "fetched    0 bodies")
+	assert.NotContains(t, a.stdout, "fetched")
 }
 
 // listing returns a sitemap of paths of the server that were changed on a day.
@@ -501,7 +502,7 @@ func TestLagging(t *testing.T) {
 	w.set("/1.xml", w.listing("2020-01-09", "/a"))
 	a := callHarvest(t, store, w.URL+"/1.xml")
 	a.is(t, exitDone)
-	assert.Contains(t, a.stdout, "  left       nothing; 1 asked for again later, because their server may lag\n")
+	assert.Contains(t, a.stdout, "  left       1 asked for again later, because their server may lag\n")
 	assert.Contains(t, a.stdout, "  In step: ")
 }
 
@@ -519,7 +520,7 @@ func TestEqualBodies(t *testing.T) {
 	a := callHarvest(t, store, "-rate=1e6", w.URL+"/1.xml")
 	a.is(t, exitLeft)
 	assert.Contains(t, a.stdout, "  guard      New bodies are withheld: most of the bodies that would replace others have become equal to each other")
-	assert.Contains(t, a.stdout, "  If the new bodies are right, -approve accepts them.\n")
+	assert.Contains(t, a.stdout, " If the new bodies are right, -approve accepts them.\n")
 	assert.NotContains(t, strings.ToLower(a.stdout), "deletions")
 	a = callHarvest(t, store, "-rate=1e6", "-approve", w.URL+"/1.xml")
 	a.is(t, exitDone)
@@ -675,12 +676,12 @@ func TestProgressLines(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	assert.Equal(t, "0", requestsText(nil))
+	assert.Empty(t, requestsText(nil))
 	assert.Equal(t, "3: 1 without an answer, 2 with status 200", requestsText(map[int]int64{0: 1, 200: 2}))
-	assert.Equal(t, "nothing", leftText(harvest.TaskCounts{}))
+	assert.Empty(t, leftText(harvest.TaskCounts{}))
 	assert.Equal(t, "2 to get, 1 parked, 3 deletions withheld", leftText(harvest.TaskCounts{Waiting: 2, Parked: 1, Withheld: 3}))
-	assert.Equal(t, "nothing; 3 asked for again later, because their server may lag", leftText(harvest.TaskCounts{Lagging: 3}))
-	assert.Equal(t, "2 to get; 1 asked for again later, because their server may lag", leftText(harvest.TaskCounts{Waiting: 2, Lagging: 1}))
+	assert.Equal(t, "3 asked for again later, because their server may lag", leftText(harvest.TaskCounts{Lagging: 3}))
+	assert.Equal(t, "2 to get, 1 asked for again later, because their server may lag", leftText(harvest.TaskCounts{Waiting: 2, Lagging: 1}))
 	assert.Empty(t, recheckedText(&harvest.Rechecks{}))
 	assert.Equal(t, "12 of what seemed unchanged asked for again: 1 had changed",
 		recheckedText(&harvest.Rechecks{Times: harvest.Recheck{Asked: 10, Wrong: 1}, Digests: harvest.Recheck{Asked: 2}}))
@@ -688,4 +689,31 @@ func TestText(t *testing.T) {
 		recheckedText(&harvest.Rechecks{Times: harvest.Recheck{Asked: 60, Wrong: 4}, Validators: harvest.Recheck{Asked: 6, Wrong: 1}, Unasked: 812}))
 	assert.Equal(t, "a: b", named("b", "a"))
 	assert.Equal(t, "x: a: b", named("x: a: b", "a"))
+}
+
+// TestPace: a run that takes long, because it asks politely, says so once, and what makes
+// it shorter.
+func TestPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		p := newProgress(cli.NewOutput(&out), false)
+		waiting := map[string]time.Time{"http://slow.example": {}}
+		at := harvest.Progress{Source: "http://u:p@s/", Started: time.Now(), Total: 2000, Done: 20, Waiting: waiting}
+		time.Sleep(2 * time.Second)
+		p.pace(at)
+		time.Sleep(2 * time.Second)
+		idle, short := at, at
+		idle.Waiting, short.Total = nil, 100
+		p.pace(idle)
+		p.pace(short)
+		assert.Empty(t, out.String())
+		for range 2 {
+			p.pace(at)
+		}
+		assert.Equal(t, "http://s/: 6 min 36 s left for 1,980 entries: the site is asked slowly, out of politeness; "+
+			"-rate 20 asks 20 times a second, if its owner agrees\n", out.String())
+		p.end()
+		p.pace(at)
+		assert.Equal(t, 2, strings.Count(out.String(), "\n"), "in each run")
+	})
 }

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/examples/internal/cli"
 )
 
@@ -56,6 +58,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	all := commands(stdout, stderr)
 	if len(args) == 0 {
 		return all[0].run(ctx, nil)
+	}
+	if slices.Contains([]string{"version", "-version", "--version"}, args[0]) {
+		fmt.Fprintln(stdout, "websync", websync.Version)
+		return exitDone
 	}
 	for _, c := range all {
 		if c.name == args[0] {

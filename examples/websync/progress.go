@@ -12,12 +12,16 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/display"
 )
 
 const (
 	plainInterval = 10 * time.Second // between lines of progress if there is no terminal
 	liveWidth     = 79
-	eraseLine     = "\r\x1b[K"
+	// from when on a run that takes so long says what would make it shorter
+	settled   = 3 * time.Second
+	longRun   = 30 * time.Second
+	eraseLine = "\r\x1b[K"
 	// limit of findings, problems and failures that are written during a run, of each
 	// kind
 	maxLines = 10
@@ -48,7 +52,7 @@ func newProgress(w *cli.Output, live bool) *progress {
 
 func (p *progress) hooks() *harvest.Hooks {
 	return &harvest.Hooks{
-		Progress: p.update,
+		Progress: func(now harvest.Progress) { p.pace(now); p.update(now) },
 		Finding:  func(source string, f websync.Finding) { p.note("finding", named(f.String(), source)) },
 		Problem:  func(source string, err error) { p.note("problem", named(err.Error(), source)) },
 		Outcome: func(source, id string, o harvest.Outcome, err error) {
@@ -75,6 +79,25 @@ func (p *progress) update(now harvest.Progress) {
 		fmt.Fprintf(p.w, "%s: %s\n", cli.OneLine(websync.RedactURL(now.Source)), p.line(now))
 		p.wrote = time.Now()
 	}
+}
+
+// pace writes, once in a run that takes long because it asks politely, how long that is
+// and what makes it shorter.
+func (p *progress) pace(now harvest.Progress) {
+	left := now.ETA(time.Now())
+	if left < longRun || len(now.Waiting) == 0 || time.Since(now.Started) < settled {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lines["pace"]++; p.lines["pace"] > 1 {
+		return
+	}
+	p.erase()
+	const message = "%s: %s left for %s: the site is asked slowly, out of politeness; " +
+		"-rate 20 asks 20 times a second, if its owner agrees\n"
+	fmt.Fprintf(p.w, message, cli.OneLine(websync.RedactURL(now.Source)), display.Duration(left.Round(time.Second)),
+		display.Plural(now.Total-now.Done, "entry", "entries"))
 }
 
 // line describes the progress of a run: done and total, rate, time left, bodies to get,

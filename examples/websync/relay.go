@@ -98,7 +98,10 @@ func (p *relayCommand) withStore(ctx context.Context) (err error) {
 // relay harvests into the store and publishes it until the context ends.
 func (p *relayCommand) relay(ctx context.Context, spec cli.Store, store *harvest.Catalog) error {
 	p.store = store
-	client, err := (&cli.SourceFlags{Rate: p.Rate, AllowPrivate: p.AllowPrivate, Netrc: p.Netrc}).Client(store, nil)
+	flags := cli.SourceFlags{
+		Rate: p.Rate, AllowPrivate: p.AllowPrivate, Netrc: p.Netrc, Contact: p.Contact, UserAgent: p.UserAgent,
+	}
+	client, err := flags.Client(store, nil)
 	if err != nil {
 		return err
 	}

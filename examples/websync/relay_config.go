@@ -15,6 +15,8 @@ type config struct {
 	Concurrency  int             `json:"concurrency"`
 	AllowPrivate bool            `json:"allow_private"`
 	Netrc        string          `json:"netrc"`
+	Contact      string          `json:"contact"`
+	UserAgent    string          `json:"user_agent"`
 	SameHost     bool            `json:"same_host"`
 	Status       string          `json:"status"`
 	StatusHosts  []string        `json:"status_hosts"`
@@ -29,6 +31,9 @@ type configSource struct {
 	Feed     string       `json:"feed"`
 	Complete bool         `json:"complete"`
 	Acts     cli.Acts     `json:"acts"`
+	Include  []string     `json:"include"`
+	Exclude  []string     `json:"exclude"`
+	Also     []string     `json:"also"`
 	Every    string       `json:"every"`
 	Daily    []string     `json:"daily"`
 	Zone     string       `json:"zone"`

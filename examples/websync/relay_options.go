@@ -35,10 +35,15 @@ func (o *relayOptions) line() *cli.Line {
 	l.StringVar(&o.each.Protocol, "protocol", o.each.Protocol, "")
 	l.BoolVar(&o.each.Complete, "complete", o.each.Complete, "")
 	o.each.Acts.Declare(l)
+	l.List(&o.each.Include, "include")
+	l.List(&o.each.Exclude, "exclude")
+	l.Words(&o.each.Also, "also")
 	l.StringVar(&o.each.Every, "every", o.each.Every, "")
 	l.Float64Var(&o.Rate, "rate", o.Rate, "")
 	l.BoolVar(&o.AllowPrivate, "allow-private", o.AllowPrivate, "")
 	l.StringVar(&o.Netrc, "netrc", o.Netrc, "")
+	l.StringVar(&o.Contact, "contact", o.Contact, "")
+	l.StringVar(&o.UserAgent, "user-agent", o.UserAgent, "")
 	l.StringVar(&o.Status, "status", o.Status, "")
 	l.StringVar(&o.Report, "report", o.Report, "")
 	return l
@@ -102,7 +107,7 @@ func (c *configuration) override(given *flag.FlagSet, urls []string) (err error)
 		case "languages", "formats", "all-languages", "linked", "resync-every":
 			field = "acts." + strings.ReplaceAll(f.Name, "-", "_")
 			fallthrough
-		case "protocol", "complete", "every":
+		case "protocol", "complete", "every", "include", "exclude", "also":
 			field = "sources." + field
 			if c.file != "" {
 				err = fmt.Errorf("-%s is for URLs on the command line: with -config the file has it for each source", f.Name)

@@ -88,6 +88,9 @@ func (c *configuration) checkSite(*settings) error {
 	if !(c.Rate >= 0 && c.Rate <= math.MaxFloat64) {
 		return c.wrong("rate", c.Rate, "not a number of requests a second")
 	}
+	if err := cli.CheckAgent(c.Contact, c.UserAgent); err != nil {
+		return err
+	}
 	if c.Concurrency < 0 {
 		return c.wrong("concurrency", c.Concurrency, "not a number of sources, 1 or more")
 	}
@@ -298,20 +301,33 @@ func (c *configuration) followed(path string, src *configSource) (f followed, er
 		return f, c.wrong(path+"url", src.URL, "not a URL that begins with http:// or https://")
 	}
 	f.target.Feed, f.target.Complete, f.target.Acts = src.Feed, src.Complete, src.Acts
+	f.target.Selection = cli.Selection{Filter: harvest.Filter{Include: src.Include, Exclude: src.Exclude}, Also: src.Also}
 	if src.Feed != "" {
 		if err := c.url(path+"feed", src.Feed); err != nil {
 			return f, err
 		}
 	}
-	if err := c.urls(path+"pings", src.Pings); err != nil {
-		return f, err
-	}
-	if err := c.checkAnnounced(path, src); err != nil {
+	err = cmp.Or(
+		c.urls(path+"pings", src.Pings), c.checkAnnounced(path, src),
+		c.patterns(path+"include", src.Include), c.patterns(path+"exclude", src.Exclude),
+	)
+	if err != nil {
 		return f, err
 	}
 	f.entry, err = c.entry(path, src)
 	f.entry.SameHost, f.entry.Quota = f.SameHost, harvest.Quota(f.Quota)
+	f.entry.Filter, f.entry.Also = f.target.Selection.Filter, f.target.Selection.Relations()
 	return f, err
+}
+
+// patterns returns an error unless all values of a field are patterns.
+func (c *configuration) patterns(path string, values []string) error {
+	for i, value := range values {
+		if err := (&harvest.Filter{Include: []string{value}}).Check(); err != nil {
+			return c.wrong(fmt.Sprintf("%s[%d]", path, i), value, "not a pattern: %v", errors.Unwrap(err))
+		}
+	}
+	return nil
 }
 
 // checkAnnounced checks what says how changes of a source are announced by a hub.

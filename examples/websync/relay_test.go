@@ -347,7 +347,7 @@ func TestRelay(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(html), two.entry)
 	assert.Contains(t, r.stderr.String(), "relay: "+one.url+": harvesting resourcesync "+one.entry)
-	assert.Contains(t, r.stderr.String(), "relay: "+two.entry+": 5 created, 0 updated, 0 deleted. In step: the store has what the source lists.\n")
+	assert.Contains(t, r.stderr.String(), "relay: "+two.entry+": 5 created, 0 updated, 0 deleted. In step: 5 held. The store has what the source lists.\n")
 }
 
 // TestFoundLater: a source that is not there at the start does not keep the others

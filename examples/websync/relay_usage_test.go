@@ -45,7 +45,7 @@ func TestBadConfiguration(t *testing.T) {
 		`[]`:                                   `1: an array: must be an object`,
 		`{} {}`:                                `1: more follows after the end of the JSON object`,
 		"{\n\"store\": \"mem\",\n x}":          `3: not JSON: invalid character 'x'`,
-		"{\"store\": \"mem\",\n\"stores\": 1}": `2: stores: there is no such field; the fields here are store, addr, base, publish, sources, subscribers, hubs, rate, concurrency, allow_private, netrc, same_host, status, status_hosts, report, quota`,
+		"{\"store\": \"mem\",\n\"stores\": 1}": `2: stores: there is no such field; the fields here are store, addr, base, publish, sources, subscribers, hubs, rate, concurrency, allow_private, netrc, contact, user_agent, same_host, status, status_hosts, report, quota`,
 		`{"Store": "mem"}`:                     `1: Store: there is no such field; the fields here are store, `,
 		`{"store": "mem", "store": "mem"}`:     `1: store: is there twice`,
 		`{"store": null}`:                      `1: store: null: must be a text`,

@@ -157,59 +157,48 @@ func sourcesOf(results []*result) (sources []string) {
 	return sources
 }
 
+// row writes a line of a report, unless text is empty.
+func row(w io.Writer, name, text string) {
+	if text != "" {
+		fmt.Fprintf(w, "  %-10s %s\n", name, cli.OneLine(text))
+	}
+}
+
 // write writes the report as text, without the numbers that are zero.
 func (r *result) write(w io.Writer) {
 	fmt.Fprintln(w, cli.OneLine(r.Source))
-	row := func(name, format string, args ...any) {
-		if text := fmt.Sprintf(format, args...); text != "" {
-			fmt.Fprintf(w, "  %-10s %s\n", name, text)
-		}
-	}
 	run := r.run()
 	switch listed := display.Plural(r.Events, "entry", "entries"); {
 	case !r.Listed():
-		row("listed", "%s, incomplete", listed)
+		row(w, "listed", listed+", incomplete")
 	case r.Events > 0:
-		row("listed", "%s, in full", listed)
+		row(w, "listed", listed+", in full")
 	}
 	for _, o := range r.outcomes() {
 		if o.n > 0 {
-			row(o.name, "%s", display.Number(o.n))
+			row(w, o.name, display.Number(o.n))
 		}
 	}
 	if run.State() != runstatus.InStep {
-		row("held", "%s", display.Number(r.Held))
+		row(w, "held", display.Number(r.Held))
 	}
-	row("left", "%s", leftText(r.Left))
-	row("rechecked", "%s", recheckedText(&r.Rechecked))
-	row("requests", "%s", requestsText(r.Requests))
+	row(w, "left", leftText(r.Left))
+	row(w, "rechecked", recheckedText(&r.Rechecked))
+	row(w, "requests", requestsText(r.Requests))
 	if r.Fetched > 0 {
-		row("fetched", "%s, %s", display.Plural(r.Fetched, "body", "bodies"), display.Bytes(r.Bytes))
+		row(w, "fetched", display.Plural(r.Fetched, "body", "bodies")+", "+display.Bytes(r.Bytes))
 	}
-	row("took", "%s", r.took())
-	switch skipped := display.Plural(int64(r.Skipped), "entry", "entries"); {
-	case r.Skipped > 0 && r.AcceptSkipped:
-		row("skipped", "%s could not be read, which is accepted", skipped)
-	case r.Skipped > 0:
-		row("skipped", "%s could not be read, or may be hidden in what could not", skipped)
+	row(w, "took", r.took().String())
+	r.writeDoubts(w)
+	for _, f := range r.Problems {
+		row(w, "problem", about(f))
 	}
-	if r.Findings > 0 {
-		text := display.Plural(r.Findings, "departure", "departures") + " from the specification"
-		for i, rule := range slices.Sorted(maps.Keys(r.Rules)) {
-			text += fmt.Sprintf("%s%s %d", [...]string{": ", ", "}[min(i, 1)], rule, r.Rules[rule])
-		}
-		row("findings", "%s", text)
+	for _, f := range r.Failures {
+		row(w, "failure", about(f))
 	}
-	if r.OverQuota != nil {
-		row("quota", "%s", r.OverQuota)
+	if more := r.Failed - int64(len(r.Failures)); more > 0 {
+		row(w, "failure", fmt.Sprintf("and %d more", more))
 	}
-	for _, e := range r.LeftAlone {
-		row("left alone", "%s", cli.OneLine(e.Error()))
-	}
-	if r.Guard != nil {
-		row("guard", "%s", cli.OneLine(r.Guard.Sentence()))
-	}
-	r.writeFailures(w)
 	fmt.Fprintf(w, "  %s\n", run.Verdict())
 	if r.Error != "" {
 		return // which says what to do
@@ -219,15 +208,29 @@ func (r *result) write(w io.Writer) {
 	}
 }
 
-func (r *result) writeFailures(w io.Writer) {
-	for _, f := range r.Problems {
-		fmt.Fprintf(w, "  problem    %s\n", about(f))
+// writeDoubts writes what a user may have to look at.
+func (r *result) writeDoubts(w io.Writer) {
+	switch skipped := display.Plural(int64(r.Skipped), "entry", "entries"); {
+	case r.Skipped > 0 && r.AcceptSkipped:
+		row(w, "skipped", skipped+" could not be read, which is accepted")
+	case r.Skipped > 0:
+		row(w, "skipped", skipped+" could not be read, or may be hidden in what could not")
 	}
-	for _, f := range r.Failures {
-		fmt.Fprintf(w, "  failure    %s\n", about(f))
+	if r.Findings > 0 {
+		text := display.Plural(r.Findings, "departure", "departures") + " from the specification"
+		for i, rule := range slices.Sorted(maps.Keys(r.Rules)) {
+			text += fmt.Sprintf("%s%s %d", [...]string{": ", ", "}[min(i, 1)], rule, r.Rules[rule])
+		}
+		row(w, "findings", text)
 	}
-	if more := r.Failed - int64(len(r.Failures)); more > 0 {
-		fmt.Fprintf(w, "  failure    and %d more\n", more)
+	if r.OverQuota != nil {
+		row(w, "quota", r.OverQuota.Error())
+	}
+	for _, e := range r.LeftAlone {
+		row(w, "left alone", e.Error())
+	}
+	if r.Guard != nil {
+		row(w, "guard", r.Guard.Sentence())
 	}
 }
 
@@ -260,12 +263,6 @@ func (r *result) run() runstatus.Result {
 		run.Err = errors.New(r.Error)
 	}
 	return run
-}
-
-// verdict is the last line of a report.
-func (r *result) verdict() string {
-	run := r.run()
-	return run.Verdict()
 }
 
 func (r *result) took() time.Duration {

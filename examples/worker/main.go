@@ -86,8 +86,9 @@ func (p *program) work(ctx context.Context) error {
 	p.opener = &cli.Opener{Fetcher: client, State: p.store, Rate: p.Rate, Announce: p.Complain}
 	worker := &riverjobs.Worker{
 		Harvester: &harvest.Harvester{
-			Catalog: p.store, Fetcher: client, Hooks: harvest.JoinHooks(p.recorder.Hooks(), telemetry.Hooks()),
-			Log: slog.New(slog.NewTextHandler(p.Err, &slog.HandlerOptions{Level: slog.LevelError})), // Ended reports the runs
+			Catalog: p.store, Fetcher: client, Filter: p.Selection.Filter, Also: p.Selection.Relations(),
+			Hooks: harvest.JoinHooks(p.recorder.Hooks(), telemetry.Hooks()),
+			Log:   slog.New(slog.NewTextHandler(p.Err, &slog.HandlerOptions{Level: slog.LevelError})), // Ended reports the runs
 		},
 		Registry:    p.registry(),
 		Slice:       p.slice,

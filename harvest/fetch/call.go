@@ -285,8 +285,8 @@ var (
 	acceptIdentity = []string{"identity"}
 )
 
-// ownHeaders are those that the Client alone sets: credentials, which are sent to one
-// origin only, and what decides how the answer is read.
+// ownHeaders are those that the Client alone sets: three for credentials, which are sent
+// to one origin only, and what decides how the answer is read.
 var ownHeaders = []string{
 	"authorization", "cookie", "proxy-authorization", // Client.Authorize
 	"user-agent", "from", "host", "range", "if-range", "if-match", "if-none-match", "if-modified-since",

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -96,8 +97,13 @@ type Client struct {
 	// owner agrees.
 	IgnoreRobots bool
 
-	// Transport, if set, makes the requests: for a proxy, client certificates or other
-	// trusted roots. The Client still follows redirects, limits times, decodes and waits
+	// Proxy, if set, returns the proxy for a URL, or nil for none. The Client connects to
+	// that, wherever it is, and cannot check the addresses to which the proxy connects,
+	// except those in URLs. Transport has a proxy of its own.
+	Proxy func(*url.URL) (*url.URL, error)
+
+	// Transport, if set, makes the requests: for client certificates or other trusted
+	// roots. The Client still follows redirects, limits times, decodes and waits
 	// for its turn, but it checks addresses only where a URL has one instead of a name:
 	// put [Guard.Control] into the dialer of the Transport.
 	Transport http.RoundTripper
@@ -123,6 +129,7 @@ type Client struct {
 	signers  sync.Map // of requests, by origin: see Authorize
 	waits    sync.Map // by *call
 	networks sync.Map // by name: see sourceNetworks
+	proxies  sync.Map // by address: those that Proxy has returned
 	root     atomic.Pointer[root]
 
 	jitter   func(time.Duration) time.Duration // for tests
@@ -209,10 +216,10 @@ func (c *Client) start() {
 		case c.Transport != nil:
 			s.transport = c.Transport
 		case c.AllowPrivate:
-			s.transport = newTransport(c.dialer(nil).DialContext, s, concurrency)
+			s.transport = c.newTransport(c.dialer(nil).DialContext, concurrency)
 		default:
-			s.transport = newTransport(c.dialer(new(Guard)).DialContext, s, concurrency)
-			s.sourceTransport = newTransport(c.dialSource, s, concurrency)
+			s.transport = c.newTransport(c.dialer(new(Guard)).DialContext, concurrency)
+			s.sourceTransport = c.newTransport(c.dialSource, concurrency)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/websync-go/websync"
@@ -41,6 +42,26 @@ func (c *Client) Authorize(origin string, sign func(*http.Request) error) error 
 		c.signers.Store(originOf(u), sign)
 	}
 	return nil
+}
+
+// Header returns a function for [Client.Authorize] that sets a header, such as one with a
+// key. It refuses a malformed one, and those that the Client sets itself, credentials
+// apart. No error has the value.
+func Header(name, value string) (func(*http.Request) error, error) {
+	own := slices.Index(ownHeaders, strings.ToLower(name)) >= 3 || strings.EqualFold(name, "Accept-Encoding")
+	token := func(c rune) bool { return c <= ' ' || c > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c) }
+	switch {
+	case name == "" || strings.ContainsFunc(name, token):
+		return nil, fmt.Errorf("fetch: %q is not the name of a header", name)
+	case own:
+		return nil, fmt.Errorf("fetch: header %s is set by the Client", http.CanonicalHeaderKey(name))
+	case !sendable(value):
+		return nil, fmt.Errorf("fetch: header %s: the value has control characters", name)
+	}
+	return func(r *http.Request) error {
+		r.Header.Set(name, value)
+		return nil
+	}, nil
 }
 
 // Basic returns a function for [Client.Authorize] that adds a user name and a password

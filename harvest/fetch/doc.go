@@ -95,6 +95,5 @@
 //
 // Each redirect is checked as a first request is. Credentials are set with
 // [Client.Authorize] for one origin and sent to no other. There are no cookies, no
-// Referer, and no proxy from the environment; a [Client] with its own Transport has what
-// that has.
+// Referer, and no proxy unless [Client] Proxy or Transport has one.
 package fetch

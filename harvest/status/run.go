@@ -215,7 +215,8 @@ func newRun(result *Result) Run {
 	run := Run{
 		Started: r.Started.UTC(), Ended: r.Ended.UTC(), Count: 1, State: result.State(), Verdict: result.Verdict(),
 		Listed: r.Events, Created: r.Created, Updated: r.Updated, Deleted: r.Deleted, Touched: r.Touched,
-		Unchanged: r.Unchanged, History: r.History, Deferred: r.Deferred, Withheld: r.Withheld, Excluded: r.Excluded, Gone: r.Gone, Failed: r.Failed,
+		Unchanged: r.Unchanged, History: r.History, Deferred: r.Deferred, Withheld: r.Withheld, Excluded: r.Excluded,
+		Gone: r.Gone, Failed: r.Failed,
 		Skipped: int64(r.Skipped), Findings: r.Findings, Fetched: r.Fetched, Bytes: r.Bytes, Held: r.Held, Left: tasksOf(r),
 	}
 	for _, n := range r.Requests {

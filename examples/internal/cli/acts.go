@@ -18,14 +18,8 @@ type Acts struct {
 
 // Declare declares the flags.
 func (a *Acts) Declare(l *Line) {
-	list := func(to *[]string, name string) {
-		l.Func(name, "", func(value string) error {
-			*to = strings.Split(value, ",")
-			return nil
-		})
-	}
-	list(&a.Languages, "languages")
-	list(&a.Formats, "formats")
+	l.Words(&a.Languages, "languages")
+	l.Words(&a.Formats, "formats")
 	l.BoolVar(&a.AllLanguages, "all-languages", a.AllLanguages, "")
 	l.BoolVar(&a.Linked, "linked", a.Linked, "")
 	l.StringVar(&a.ResyncEvery, "resync-every", a.ResyncEvery, "")

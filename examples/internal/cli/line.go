@@ -45,6 +45,14 @@ func (l *Line) List(to *[]string, name string) {
 	})
 }
 
+// Words declares a flag with a list that commas separate.
+func (l *Line) Words(to *[]string, name string) {
+	l.Func(name, "", func(value string) error {
+		*to = strings.Split(value, ",")
+		return nil
+	})
+}
+
 // A HelpRequest is the error of a command line that asks for help.
 type HelpRequest struct{ Text string }
 

@@ -18,15 +18,23 @@ import (
 // Authorize makes clients send the credentials in a netrc file, each to its origin only.
 // No error has anything of what the file holds.
 func Authorize(file string, clients ...*fetch.Client) error {
+	all := signers{}
+	err := all.addNetrc(file)
+	for _, c := range clients {
+		all.authorize(c)
+	}
+	return err
+}
+
+// addNetrc adds the credentials in a netrc file, if one is named.
+func (s signers) addNetrc(file string) error {
 	if file == "" {
 		return nil
 	}
 	logins, err := readNetrc(file)
-	for i := 0; err == nil && i < len(logins); i++ {
-		for _, c := range clients {
-			if c.Authorize(logins[i].origin, logins[i].sign()) != nil && err == nil {
-				err = atLine(logins[i].line, notOrigin)
-			}
+	for _, l := range logins {
+		if !s.add(l.origin, l.sign()) && err == nil {
+			err = atLine(l.line, notOrigin)
 		}
 	}
 	if err != nil {

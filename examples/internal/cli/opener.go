@@ -92,7 +92,7 @@ func (o *Opener) sources(ctx context.Context, t Target) ([]harvest.Source, []Lef
 	case "resourcesync":
 		sources, left, err := o.found(ctx, t, o.sets)
 		if len(sources) == 0 && ctx.Err() == nil {
-			return []harvest.Source{&resourcesync.Source{URL: t.URL}}, nil, nil // the run says what is wrong with it
+			return []harvest.Source{protocols[t.Protocol].source(o, t)}, nil, nil // the run says what is wrong with it
 		}
 		return sources, left, err
 	case "eli":
@@ -146,7 +146,8 @@ func (o *Opener) found(
 func (o *Opener) offered(t Target, c choice) harvest.Source {
 	offer := discover.Offer{Protocol: c.Protocol, URL: c.URL, Feed: c.Feed, Root: t.URL}
 	if source := protocols[c.Protocol].source; source != nil {
-		return offer.Bind(source(o, Target{URL: c.URL, Feed: c.Feed, Complete: t.Complete, Acts: t.Acts}))
+		t.URL, t.Feed = c.URL, c.Feed
+		return offer.Bind(source(o, t))
 	}
 	return offer.Source()
 }

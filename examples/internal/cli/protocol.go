@@ -39,7 +39,9 @@ type protocol struct {
 // protocols is the table of protocols.
 var protocols = map[string]protocol{
 	"sitemap": {
-		func(_ *Opener, t Target) harvest.Source { return &sitemap.Source{URL: t.URL, Complete: t.Complete} },
+		func(_ *Opener, t Target) harvest.Source {
+			return &sitemap.Source{URL: t.URL, Complete: t.Complete, Extend: t.Selection.extend()}
+		},
 		func(p *Publication, _ string, _ websync.Person) lists {
 			return &sitemap.Publisher{Path: p.Path, Extensions: google.Extensions()}
 		},
@@ -66,13 +68,16 @@ var protocols = map[string]protocol{
 			return &atom.Publisher{Profile: rinfo.Profile(), Path: p.Path, Title: base, Author: host, Hubs: p.Hubs}
 		},
 	},
-	"resourcesync": {lists: func(p *Publication, _ string, _ websync.Person) lists {
-		set := &resourcesync.Publisher{Path: p.Path, Robots: true, Hubs: p.Hubs, ListSize: p.ListSize, MaxLists: p.MaxLists}
-		if p.Dumps != "" {
-			set.Dumps = &resourcesync.Dumps{Dir: p.Dumps, State: p.State, MaxPackages: p.MaxLists}
-		}
-		return set
-	}},
+	"resourcesync": {
+		func(_ *Opener, t Target) harvest.Source { return &resourcesync.Source{URL: t.URL, Types: t.Types} },
+		func(p *Publication, _ string, _ websync.Person) lists {
+			set := &resourcesync.Publisher{Path: p.Path, Robots: true, Hubs: p.Hubs, ListSize: p.ListSize, MaxLists: p.MaxLists}
+			if p.Dumps != "" {
+				set.Dumps = &resourcesync.Dumps{Dir: p.Dumps, State: p.State, MaxPackages: p.MaxLists}
+			}
+			return set
+		},
+	},
 	"eli": {
 		func(o *Opener, t Target) harvest.Source {
 			every, _ := t.Acts.every() // Wrong has checked it

@@ -22,7 +22,9 @@ type Target struct {
 	Feed     string // the update feed of a sitemap of ELI; empty: none is named
 	Complete bool   // a sitemap lists everything: what it no longer lists is deleted
 
-	Acts Acts // what is got of legislation
+	Acts      Acts // what is got of legislation
+	Selection Selection
+	Types     []string // media types of ResourceSync, the best first
 
 	File string // a list of acts on this machine; empty: none
 	Dir  string // empty: none
