@@ -97,7 +97,7 @@ func TestMirrorFlagErrors(t *testing.T) {
 func TestBudget(t *testing.T) {
 	w := newWeb(t)
 	w.set("/sitemap.xml", w.listing("2020-01-01", w.serve("p", 9)...))
-	args := []string{storeFlag(t), "-rate=1e6", "-complete", "-concurrency=1", "-budget=requests=4,time=1h,bytes=1.5GB", w.URL + "/sitemap.xml"}
+	args := []string{storeFlag(t), "-rate=1e6", "-complete", "-sample=-1", "-concurrency=1", "-budget=requests=4,time=1h,bytes=1.5GB", w.URL + "/sitemap.xml"}
 	for _, held := range []int{4, 8} {
 		a := callHarvest(t, args...)
 		a.is(t, exitLeft)

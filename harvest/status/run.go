@@ -95,7 +95,7 @@ func (r *Result) Verdict() string {
 	case state == NotInStep:
 		return "Not in step: " + whatIsLeft(r.Report)
 	}
-	if report := r.Report; report.Created+report.Updated+report.Deleted+report.Touched == 0 {
+	if report := r.Report; report.Created+report.Updated+report.Deleted == 0 {
 		return "In step: " + display.Number(report.Held) + " held, nothing new."
 	}
 	return "In step: " + display.Number(r.Report.Held) + " held. The store has what the source lists."
@@ -123,6 +123,8 @@ func whatIsLeft(r *harvest.Report) string {
 		return "a part of the listing could not be read."
 	case r.OverQuota != nil:
 		return "the source is over its quota."
+	case left && r.Left.Waiting+r.Left.Parked == 0:
+		return "deletions are withheld."
 	case r.BudgetSpent:
 		return "the budget is spent, and the next run goes on from here."
 	case left:
