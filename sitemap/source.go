@@ -38,10 +38,11 @@ import (
 //
 // The checkpoint lets the next run skip documents. If Complete is set, a document is
 // skipped if its server answers "not modified" and [harvest.Run] Known reports true, and
-// what it listed counts as listed: if bodies are skipped, or Sample is negative and its
-// entries have a lastmod. One run in ten reads every document in full, unless Sample is
-// negative, and so does the one after a run that was not whole. If all are skipped, there
-// is no snapshot.
+// what it listed counts as listed: unless bodies are obtained and it has entries without
+// a lastmod. One run in ten reads every document in full, unless Sample is negative, and
+// so does the one after a run that was not whole. If all are skipped and the engine asks
+// for no sample, there is no snapshot.
+//
 // Otherwise a part of an index is skipped if its server answers "not modified", if it
 // lists the same as before, or without a request if its lastmod in the index is the known
 // one and can be believed: the part has shown that it is as new as that, the period of it

@@ -2,12 +2,6 @@ module github.com/websync-go/websync/examples/worker
 
 go 1.26.0
 
-replace (
-	github.com/websync-go/websync => ../..
-	github.com/websync-go/websync/harvest/otelhooks => ../../harvest/otelhooks
-	github.com/websync-go/websync/harvest/riverjobs => ../../harvest/riverjobs
-)
-
 require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/prometheus/client_golang v1.25.0
@@ -15,9 +9,9 @@ require (
 	github.com/riverqueue/river v0.51.1
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1
 	github.com/stretchr/testify v1.12.1
-	github.com/websync-go/websync v0.0.0
-	github.com/websync-go/websync/harvest/otelhooks v0.0.0
-	github.com/websync-go/websync/harvest/riverjobs v0.0.0
+	github.com/websync-go/websync v0.1.0
+	github.com/websync-go/websync/harvest/otelhooks v0.1.0
+	github.com/websync-go/websync/harvest/riverjobs v0.1.0
 	go.opentelemetry.io/otel/exporters/prometheus v0.69.0
 	go.opentelemetry.io/otel/sdk/metric v1.47.0
 )

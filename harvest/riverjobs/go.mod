@@ -2,15 +2,13 @@ module github.com/websync-go/websync/harvest/riverjobs
 
 go 1.26.0
 
-replace github.com/websync-go/websync => ../..
-
 require (
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/riverqueue/river v0.51.1
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1
 	github.com/riverqueue/river/rivertype v0.51.1
 	github.com/stretchr/testify v1.12.1
-	github.com/websync-go/websync v0.0.0
+	github.com/websync-go/websync v0.1.0
 )
 
 require (

@@ -2,12 +2,10 @@ module github.com/websync-go/websync/harvest/s3blobs
 
 go 1.26.0
 
-replace github.com/websync-go/websync => ../..
-
 require (
 	github.com/minio/minio-go/v7 v7.4.1
 	github.com/stretchr/testify v1.12.1
-	github.com/websync-go/websync v0.0.0
+	github.com/websync-go/websync v0.1.0
 )
 
 require (
