@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"sync"
 	"time"
@@ -45,6 +46,10 @@ type Catalog struct {
 	// planned: this is the Catalog of a dry run, whose records name bodies that nobody
 	// has obtained.
 	planned bool
+	// importing: this is the Catalog of an Import, which writes to an unfinished Store.
+	importing bool
+	// upgrades bring a Store to this layout, the last one from the layout before it.
+	upgrades []upgrade
 
 	mu      sync.Mutex
 	writing map[string]struct{} // blobs that this process still writes
@@ -65,7 +70,7 @@ var (
 // two processes. Several processes may use one Store if it allows it.
 func NewCatalog(store Store) *Catalog {
 	blobs, _ := store.(Blobs)
-	return &Catalog{store: store, Blobs: blobs}
+	return &Catalog{store: store, Blobs: blobs, upgrades: upgrades[:]}
 }
 
 // now returns microseconds since 1970.
@@ -162,15 +167,14 @@ func (s *Catalog) view(ctx context.Context, fn func(*reader) error, keys ...key)
 
 // viewListed calls fn in a View, after it has prefetched the keys that list adds.
 func (s *Catalog) viewListed(ctx context.Context, list func(add func(key)), fn func(*reader) error) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return s.store.View(ctx, func(db Reader) error {
-		r := &reader{Reader: db}
-		if err := r.open(list); err != nil {
-			return err
-		}
-		return fn(r)
+	return s.upToDate(ctx, func() error {
+		return s.store.View(ctx, func(db Reader) error {
+			r := &reader{Reader: db}
+			if err := r.open(list); err != nil {
+				return err
+			}
+			return fn(r)
+		})
 	})
 }
 
@@ -358,22 +362,21 @@ func (w *writer) key(kind byte) key {
 
 // update calls fn in an Update, after it has prefetched keys.
 func (s *Catalog) update(ctx context.Context, fn func(*writer) error, keys ...key) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return s.store.Update(ctx, func(tx Tx) error {
-		w := &writer{reader: reader{Reader: tx}, tx: tx}
-		if err := w.open(listOf(keys)); err != nil {
-			return err
-		}
-		before := w.head
-		if err := fn(w); err != nil {
-			return err
-		}
-		if w.head == before {
-			return nil
-		}
-		return w.put(newKey(headKey), &w.head)
+	return s.upToDate(ctx, func() error {
+		return s.store.Update(ctx, func(tx Tx) error {
+			w := &writer{reader: reader{Reader: tx}, tx: tx}
+			if err := w.open(listOf(keys)); err != nil && !(s.importing && errors.Is(err, ErrUnfinished)) {
+				return err
+			}
+			before := w.head
+			if err := fn(w); err != nil {
+				return err
+			}
+			if w.head == before {
+				return nil
+			}
+			return w.put(newKey(headKey), &w.head)
+		})
 	})
 }
 

@@ -113,6 +113,36 @@ func (s chunks) RemoveBlob(ctx context.Context, name string) error {
 	return nil
 }
 
+// EraseBlob implements [Eraser].
+func (s chunks) EraseBlob(ctx context.Context, name string, offset, size int64) error {
+	k := blobKeyOf(blobKey, name)
+	return s.update(ctx, func(w *writer) error {
+		var b blob
+		if ok, err := w.get(k, &b); err != nil || !ok {
+			return err
+		}
+		for end := min(offset+size, b.size); offset < end; {
+			ck := blobKeyOf(chunkKey, name).number(uint64(offset / b.chunk))
+			chunk, err := w.Get(ck)
+			if err != nil {
+				return err
+			}
+			begin := offset % b.chunk
+			chunk = bytes.Clone(chunk)
+			n := min(end-offset, int64(len(chunk))-begin)
+			if n <= 0 {
+				return ErrCorrupt
+			}
+			clear(chunk[begin : begin+n])
+			if err := w.set(ck, chunk); err != nil {
+				return err
+			}
+			offset += n
+		}
+		return nil
+	}, k)
+}
+
 // ListBlobs implements [Blobs].
 func (s chunks) ListBlobs(ctx context.Context, fn func(name string, modified time.Time) bool) error {
 	from := newKey(blobKey)

@@ -161,3 +161,29 @@ func (k key) end() key {
 	}
 	return nil // no key begins with 0xff
 }
+
+// isMoved reports whether the key is one that an export has, and as long as those of its
+// kind.
+func (k key) isMoved() bool {
+	switch n := len(k); k[0] {
+	case compactionKey:
+		return n == 1
+	case nameKey, checkpointKey:
+		return n == 1+4
+	case generationKey, bornKey, dataKey:
+		return n == 1+8
+	case logKey:
+		return n == logkey.Size
+	case bodyKey:
+		return n == 1+32
+	case unusedKey:
+		return n == 1+8+32
+	case recordKey, taskKey:
+		return n > 1+4
+	case dueKey:
+		return n > 1+4+8
+	case sourceKey, usageKey, stateKey, takenKey, deadKey:
+		return n <= 5000
+	}
+	return false
+}

@@ -117,10 +117,13 @@ func (s *Catalog) removeBlob(ctx context.Context, dead string) error {
 	if !inPack {
 		return s.blobs().RemoveBlob(ctx, name)
 	}
-	erase, ok := s.Blobs.(Eraser)
-	if !ok || len(place) != 16 {
-		return fmt.Errorf("harvest: a body in the blob %q can't be erased: Catalog.Blobs, a %T, is no Eraser", name, s.Blobs)
+	if len(place) != 16 {
+		return ErrCorrupt
 	}
-	at := binary.BigEndian.Uint64([]byte(place))
-	return erase.EraseBlob(ctx, name, int64(at), int64(binary.BigEndian.Uint64([]byte(place[8:]))))
+	at, size := int64(binary.BigEndian.Uint64([]byte(place))), int64(binary.BigEndian.Uint64([]byte(place[8:])))
+	err := chunks{s}.EraseBlob(ctx, name, at, size) // Import has put it there if Blobs is no Eraser
+	if outside, ok := s.Blobs.(Eraser); ok && err == nil {
+		err = outside.EraseBlob(ctx, name, at, size)
+	}
+	return err
 }

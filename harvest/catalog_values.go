@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 
@@ -53,8 +54,17 @@ func (h *head) append(b []byte) []byte {
 	return appendBool(b, h.begun)
 }
 
+// parse returns an *olderError for a head that an upgrade must bring up to date first, and
+// the error of an unfinished Store.
 func (h *head) parse(b []byte) error {
 	p := parse(b)
+	switch v := b[0]; {
+	case v == unfinishedMark:
+		var u unfinished
+		return cmp.Or(u.parse(b), u.err())
+	case v != 0 && v < layoutVersion:
+		return &olderError{v}
+	}
 	p.version()
 	*h = head{
 		generation: p.uint(), last: websync.Seq(p.uint()), firstTime: p.int(), lastTime: p.int(), clock: p.int(),
@@ -245,18 +255,19 @@ func (p *parser) rest() []byte {
 	return b
 }
 
+// version reads the layout in which a value was written. It may be older than that of the
+// head: an upgrade rewrites only what has changed.
 func (p *parser) version() {
-	v := p.take(1)[0]
-	switch {
+	switch v := p.take(1)[0]; {
 	case v > layoutVersion:
-		p.fail(fmt.Errorf("%w: the Store has layout %d, this version reads layout %d", ErrNewer, v, layoutVersion))
+		p.fail(newerLayout(v))
 	case v == 0:
 		p.fail(ErrCorrupt)
-	case v < layoutVersion:
-		const message = "harvest: the Store has layout %d of an older version, this one reads layout %d: " +
-			"harvest again into an empty Store"
-		p.fail(fmt.Errorf(message, v, layoutVersion))
 	}
+}
+
+func newerLayout(v byte) error {
+	return fmt.Errorf("%w: the Store has layout %d, this version reads layout %d", ErrNewer, v, layoutVersion)
 }
 
 func (p *parser) uint() uint64 {

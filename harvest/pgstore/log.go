@@ -38,13 +38,16 @@ func (c *chunk) each(fn func(row int64, value []byte) bool) {
 	}
 }
 
-// readChunk returns the chunk of a row of a result, the same one each time.
+// readChunk returns the chunk of a row of a result, in an Update the same one each time.
+// A View may read the whole log, and keeps none.
 func (t *tx) readChunk(row [][]byte) *chunk {
 	first := int64(binary.BigEndian.Uint64(row[0]))
 	c := t.chunks[first]
 	if c == nil {
 		c = &chunk{first, t.keep(row[1])}
-		t.chunks[first] = c
+		if t.access == writing {
+			t.chunks[first] = c
+		}
 	}
 	return c
 }
