@@ -22,3 +22,17 @@ func Keys(ctx context.Context, db Store, letter byte) (n int) {
 	})
 	return n
 }
+
+// UpgradeAlso gives a Catalog a step from the layout before this one's first: page changes
+// the values of all States, each once.
+func UpgradeAlso(c *Catalog, page func(value []byte) []byte) {
+	from := newKey(stateKey)
+	c.upgrades = append([]upgrade{{from, from.end(), func(tx Tx, pairs []pair) error {
+		for _, p := range pairs {
+			if err := tx.Set(p.key, page(p.value)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}}, c.upgrades...)
+}

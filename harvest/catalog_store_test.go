@@ -277,26 +277,18 @@ func TestNewer(t *testing.T) {
 	}
 }
 
-// The error of a layout of an older version says what to do.
+// The error of a layout that is too old for an upgrade says what to do.
 func TestOlder(t *testing.T) {
-	for _, kind := range "hscBP" {
-		_, db := filled(t)
-		for _, k := range allKeys(db) {
-			if k[0] == byte(kind) {
-				db.Update(ctx, func(tx harvest.Tx) error {
-					v, _ := tx.Get([]byte(k))
-					return tx.Set([]byte(k), append([]byte{v[0] - 1}, v[1:]...))
-				})
-			}
-		}
-		before := allKeys(db)
-		err := errors.Join(use(small(db))...)
-		assert.ErrorContains(t, err, "harvest again into an empty Store", "%c", kind)
-		if kind == 'h' {
-			assert.NotErrorIs(t, err, harvest.ErrCorrupt)
-			assert.Equal(t, before, allKeys(db))
-		}
-	}
+	_, db := filled(t)
+	db.Update(ctx, func(tx harvest.Tx) error {
+		v, _ := tx.Get([]byte("h"))
+		return tx.Set([]byte("h"), append([]byte{v[0] - 1}, v[1:]...))
+	})
+	before := allKeys(db)
+	err := errors.Join(use(small(db))...)
+	assert.ErrorContains(t, err, "harvest again into an empty Store")
+	assert.NotErrorIs(t, err, harvest.ErrCorrupt)
+	assert.Equal(t, before, allKeys(db))
 }
 
 // A Commit is one Update, whose number of reads and writes is proportional to the batch.

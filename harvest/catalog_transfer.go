@@ -197,8 +197,12 @@ type progress struct {
 	sum    sum    // SHA-256 of these
 }
 
-// importBytes is how much of an export one Update writes, about.
-const importBytes = 4 << 20
+// importBytes is how much of an export one Update writes, about. Of the bytes of blobs,
+// which are written already, a part counts.
+const (
+	importBytes = 4 << 20
+	blobShare   = 16
+)
 
 // Import reads what Export has written into an empty Store, or goes on where an earlier
 // Import of the same export, or of an export of the same state, was interrupted. It reads
@@ -212,7 +216,7 @@ const importBytes = 4 << 20
 // consistent is what Inspect finds out.
 func (s *Catalog) Import(ctx context.Context, from io.Reader) error {
 	in := &importer{
-		Catalog: &Catalog{Now: s.Now, ChunkSize: s.ChunkSize, Blobs: s.Blobs, store: s.store, importing: true},
+		Catalog: &Catalog{Now: s.Now, ChunkSize: s.ChunkSize, Blobs: s.Blobs, store: s.store, onePage: s.onePage, importing: true},
 		ctx:     ctx, from: bufio.NewReaderSize(from, 1<<20), hash: sha256.New(),
 	}
 	rand.Read(in.done.token[:])
@@ -392,7 +396,7 @@ func (in *importer) add(content []byte) error {
 			in.size += len(parts[0]) + len(parts[1])
 		}
 	}
-	if in.size < importBytes && len(in.pairs) < pageScan {
+	if in.skips() || in.size < importBytes && len(in.pairs) < pageScan && !in.onePage {
 		return nil
 	}
 	in.done.frames, in.done.sum = in.frames, sum(in.hash.Sum(nil))
@@ -443,6 +447,7 @@ func (in *importer) blob(name string) error {
 			to, err = in.newBlob(ctx, name, content)
 		}
 		if err == nil && to != nil {
+			in.size += len(content) / blobShare
 			_, err = to.Write(content)
 		}
 		if err != nil {

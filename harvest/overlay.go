@@ -14,7 +14,7 @@ import (
 func (s *Catalog) overlaid() *Catalog {
 	over := &overlay{below: s.store}
 	over.writes.Store(&writes{keys: sorted.New()})
-	return &Catalog{Now: s.Now, Blobs: s.Blobs, store: over, planned: true}
+	return &Catalog{Now: s.Now, Blobs: s.Blobs, store: over, planned: true, upgrades: s.upgrades}
 }
 
 // An overlay is a Store that reads from the Store below, which it never changes, and

@@ -226,8 +226,14 @@ func (t *tx) Get(key []byte) ([]byte, error) {
 	return p.value, nil
 }
 
+// maxKnown is how many keys a View keeps in memory at least: it may read all there are.
+const maxKnown = 8192
+
 // Prefetch implements [harvest.Prefetcher].
 func (t *tx) Prefetch(keys [][]byte) error {
+	if t.access == reading && len(t.known) > maxKnown {
+		clear(t.known)
+	}
 	var short, hashes [][]byte
 	var rows []int64
 	for _, k := range keys {
