@@ -163,3 +163,16 @@ func names(t testing.TB, src harvest.Source) (all []string) {
 	}
 	return all
 }
+
+// list returns what the Source yields, and the paths of that.
+func (x *tree) list(t *testing.T) (listed []string, yielded []harvest.Event) {
+	t.Helper()
+	yielded, _, err := events(t.Context(), x.src)
+	require.NoError(t, err)
+	for _, ev := range yielded {
+		if ev.Kind == harvest.Put {
+			listed = append(listed, ev.Resource.ID[len(base):])
+		}
+	}
+	return listed, yielded
+}

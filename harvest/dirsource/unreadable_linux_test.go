@@ -46,19 +46,6 @@ func (x *tree) chmod(name string, mode os.FileMode) {
 	require.NoError(x, os.Chmod(x.path(name), mode))
 }
 
-// list returns what a Source without the right to read everything yields.
-func (x *tree) list(t *testing.T) (listed []string, yielded []harvest.Event) {
-	t.Helper()
-	yielded, _, err := events(t.Context(), x.src)
-	require.NoError(t, err)
-	for _, ev := range yielded {
-		if ev.Kind == harvest.Put {
-			listed = append(listed, ev.Resource.ID[len(base):])
-		}
-	}
-	return listed, yielded
-}
-
 func TestUnreadable(t *testing.T) {
 	newForbidding := func(t *testing.T, name string, mode os.FileMode) *tree {
 		x := newTree(t, t.TempDir())
