@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
-
-	"encoding/binary"
 )
 
 // An upgrade is the step that brings a Store of one layout to the next: it rewrites some

@@ -75,12 +75,12 @@ func (r *run) isKnown(url string) bool {
 // members are the documents of a snapshot, and what they list.
 type members struct {
 	held, now membership
-	url       string                    // of the last event
-	number    documentNumber            // its number
+	url       string         // of the last event
+	number    documentNumber // its number
 	unchanged map[documentNumber]bool
 	kept      []string   // the URLs of these
-	stated    bool                      // an event had a Document
-	moved     []listedIn                // records with the document that they had before; at most maxSeveral
+	stated    bool       // an event had a Document
+	moved     []listedIn // records with the document that they had before; at most maxSeveral
 	manyMoved bool
 	// partial is set if not all of what the documents list is known.
 	partial bool
