@@ -20,12 +20,13 @@ const (
 )
 
 // filePath returns the path of the file for a body: its host, the path of its URL and its
-// query. A body whose URI has no host is in "other". The result is a valid, relative path
-// on all systems, without names that are special on one of them.
+// query, and its name, unless it is the content or has a URL of its own. A body whose URI
+// has no host is in "other". The result is a valid, relative path on all systems, without
+// names that are special on one of them.
 func filePath(b *liveBody) string {
 	u := hostedURL(b)
 	suffix := ""
-	if b.body.Name != websync.ContentName {
+	if b.body.Name != websync.ContentName && (u == nil || u.String() == b.id) {
 		suffix = "~" + b.body.Name
 	}
 	if u == nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -72,7 +73,7 @@ func TestMirrorFlagErrors(t *testing.T) {
 		"-budget=requests=-1":            "not of the form",
 		"-budget=bytes=1e999":            "not of the form",
 		"-budget=time=1h,bytes=2G":       "not of the form",
-		"-contact=a\nb":                  "-contact, -user-agent: a control character",
+		"-contact=a\nb":                  `-contact "a\nb": has a control character`,
 		"-header=hush":                   `-header: not of the form "Name: value" or "HOST Name: value"`,
 		"-header=User-Agent: hush":       "-header: header User-Agent is set by the Client",
 		"-header=Accept-Encoding: hush":  "-header: header Accept-Encoding is set by the Client",
@@ -257,6 +258,49 @@ func TestAlsoImages(t *testing.T) {
 		follower := []string{storeFlag(t), "-rate=1e6", "-protocol=" + list.Protocol, "-also=enclosure,alternate", list.Entry()}
 		callHarvest(t, follower...).is(t, exitDone)
 		assert.Equal(t, everything, bodiesOf(t, follower[0]), list.Protocol)
+	}
+}
+
+// TestTypes: of the representations that ResourceSync lists, the wanted one is got, also
+// if the protocol is found out.
+func TestTypes(t *testing.T) {
+	w := resourceSync(t)
+	w.set("/1/a.pdf", text("%PDF"))
+	w.set("/1/resources", text(`<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:rs="http://www.openarchives.org/rs/terms/"><rs:md capability="resourcelist" at="2025-01-02T00:00:00Z"/>
+<url><loc>`+w.URL+`/1/a</loc><rs:md type="text/html"/><rs:ln rel="alternate" type="application/pdf" href="`+w.URL+`/1/a.pdf"/></url></urlset>`))
+	for _, protocol := range []string{"auto", "resourcesync"} {
+		store := storeFlag(t)
+		callHarvest(t, store, "-rate=1e6", "-protocol="+protocol, "-types=application/pdf,text/html", w.URL+"/1/list").is(t, exitDone)
+		assert.Equal(t, []string{"%PDF"}, bodiesOf(t, store))
+	}
+}
+
+// TestRelaySelection: a relay takes a part of a source and what belongs to it, from its
+// file and by flags, and says who asks.
+func TestRelaySelection(t *testing.T) {
+	for name, args := range map[string]func(w *web) []string{
+		"file": func(w *web) []string {
+			return []string{configured(t, `{"store": "mem", "rate": 1e6, "contact": "me@example.org", "user_agent": "Relay/1",
+				"sources": [{"url": %q, "protocol": "sitemap", "include": ["/a", "/b"], "exclude": ["re:^/b$"], "also": ["image"]}]}`, w.URL+"/sitemap.xml")}
+		},
+		"flags": func(w *web) []string {
+			return []string{"-store=mem", "-rate=1e6", "-contact=me@example.org", "-user-agent=Relay/1", "-protocol=sitemap",
+				"-include=/a", "-include=/b", "-exclude=re:^/b$", "-also=image", w.URL + "/sitemap.xml"}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := imageSite(t)
+			var agent atomic.Value
+			w.set("/2.png", func(rw http.ResponseWriter, r *http.Request) { agent.Store(r.UserAgent() + " " + r.Header.Get("From")) })
+			r := startRelay(t, 1, args(w)...)
+			eventually(t, func() bool { return strings.Contains(r.stderr.String(), "/sitemap.xml: 1 created") }, r.stderr)
+			assert.Equal(t, exitDone, r.stop())
+			assert.Equal(t, "Relay/1 (me@example.org) me@example.org", agent.Load())
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			assert.Zero(t, w.asked["/b"]+w.asked["/film.mp4"]+w.asked["/a.de"])
+			assert.Equal(t, 1, w.asked["/1.png"])
+		})
 	}
 }
 

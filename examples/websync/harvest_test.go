@@ -698,19 +698,19 @@ func TestPace(t *testing.T) {
 		var out bytes.Buffer
 		p := newProgress(cli.NewOutput(&out), false)
 		waiting := map[string]time.Time{"http://slow.example": {}}
-		at := harvest.Progress{Source: "http://u:p@s/", Started: time.Now(), Total: 2000, Done: 20, Waiting: waiting}
-		time.Sleep(2 * time.Second)
+		at := harvest.Progress{Source: "http://u:p@s/", Started: time.Now(), Total: 2000, Done: 60, Waiting: waiting}
+		time.Sleep(6 * time.Second)
 		p.pace(at)
-		time.Sleep(2 * time.Second)
+		time.Sleep(6 * time.Second)
 		idle, short := at, at
-		idle.Waiting, short.Total = nil, 100
+		idle.Waiting, short.Total = nil, 200
 		p.pace(idle)
 		p.pace(short)
 		assert.Empty(t, out.String())
 		for range 2 {
 			p.pace(at)
 		}
-		assert.Equal(t, "http://s/: 6 min 36 s left for 1,980 entries: the site is asked slowly, out of politeness; "+
+		assert.Equal(t, "http://s/: 6 min 28 s left for 1,940 entries: the site is asked slowly, out of politeness; "+
 			"-rate 20 asks 20 times a second, if its owner agrees\n", out.String())
 		p.end()
 		p.pace(at)

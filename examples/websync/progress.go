@@ -19,7 +19,7 @@ const (
 	plainInterval = 10 * time.Second // between lines of progress if there is no terminal
 	liveWidth     = 79
 	// from when on a run that takes so long says what would make it shorter
-	settled   = 3 * time.Second
+	settled   = 10 * time.Second
 	longRun   = 30 * time.Second
 	eraseLine = "\r\x1b[K"
 	// limit of findings, problems and failures that are written during a run, of each

@@ -88,8 +88,10 @@ func (c *configuration) checkSite(*settings) error {
 	if !(c.Rate >= 0 && c.Rate <= math.MaxFloat64) {
 		return c.wrong("rate", c.Rate, "not a number of requests a second")
 	}
-	if err := cli.CheckAgent(c.Contact, c.UserAgent); err != nil {
-		return err
+	for field, text := range map[string]string{"contact": c.Contact, "user_agent": c.UserAgent} {
+		if !cli.IsAgent(text) {
+			return c.wrong(field, text, "has a control character")
+		}
 	}
 	if c.Concurrency < 0 {
 		return c.wrong("concurrency", c.Concurrency, "not a number of sources, 1 or more")

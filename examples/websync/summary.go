@@ -179,7 +179,7 @@ func (r *result) write(w io.Writer) {
 			row(w, o.name, display.Number(o.n))
 		}
 	}
-	if run.State() != runstatus.InStep {
+	if r.Held > 0 && run.State() != runstatus.InStep {
 		row(w, "held", display.Number(r.Held))
 	}
 	row(w, "left", leftText(r.Left))

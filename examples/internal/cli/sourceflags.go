@@ -57,7 +57,8 @@ func (f *SourceFlags) Check() error {
 		Refuse(len(f.Types) > 0 && f.Protocol != "resourcesync" && f.Protocol != Auto,
 			"-types %s: only for protocol resourcesync", strings.Join(f.Types, ",")),
 		f.checkFilter(),
-		CheckAgent(f.Contact, f.UserAgent),
+		Refuse(!IsAgent(f.Contact), "-contact %q: has a control character", f.Contact),
+		Refuse(!IsAgent(f.UserAgent), "-user-agent %q: has a control character", f.UserAgent),
 		err,
 	)
 }
@@ -71,10 +72,9 @@ func (f *SourceFlags) checkFilter() error {
 	return nil
 }
 
-// CheckAgent returns an error unless texts can be in the header User-Agent.
-func CheckAgent(texts ...string) error {
-	control := func(c rune) bool { return c < ' ' || c == 0x7f }
-	return Refuse(strings.ContainsFunc(strings.Join(texts, ""), control), "-contact, -user-agent: a control character")
+// IsAgent reports whether a text can be in the header User-Agent.
+func IsAgent(text string) bool {
+	return !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f })
 }
 
 // IsRate reports whether a number can be that of requests a second.
