@@ -74,7 +74,7 @@ type Prefetcher interface {
 	Absent(key []byte)
 }
 
-// A Rester is a Store that has work to do between the Updates of Compact, Drop and
+// A Rester is a Store that has work to do between the Updates of Retain, Compact, Drop and
 // Vacuum, which write much.
 type Rester interface {
 	// Rest is called after each such Update that another one follows. Others write

@@ -49,11 +49,10 @@ import (
 // LatestOnly drops what has been superseded from the archive documents, which keep their
 // URLs (§6.1.1). Re-indexing makes new archive documents with new URLs:
 //
-//	generation, err := store.Compact(ctx) // now the feed leads to the new documents
-//	… at least as long as a reader may take for one walk …
-//	err = store.Drop(ctx, generation) // the old documents are gone
+//	done, err := catalog.Retain(ctx, harvest.Retention{}) // once a day, as a schedule.Scheduler does
 //
-// Until Drop the old documents stay as they are, so a reader that is amidst them reads
+// When it is worth it, the feed then leads to the new documents. The next day the old ones
+// are gone. Until then the old documents stay as they are, so a reader that is amidst them reads
 // them to their end, and finds the changes since in the subscription document. A reader
 // whose documents are dropped amidst a walk finds a hole, and begins again.
 //

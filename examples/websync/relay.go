@@ -123,6 +123,8 @@ func (p *relayCommand) relay(ctx context.Context, spec cli.Store, store *harvest
 			Hooks: harvest.JoinHooks(p.recorder.Hooks(), p.page.Hooks()),
 		},
 		Concurrency: p.Concurrency,
+		Retention:   cli.Retention(p.Retain.Log, p.Retain.Bodies),
+		Retained:    func(done harvest.Retained, err error) { p.Complain(cli.DescribeRetained(done, err)) },
 		Log:         p.logger(slog.LevelError), // Ended reports the runs
 		Ended: func(source harvest.Source, report *harvest.Report, err error) {
 			p.ended(source, &status.Result{

@@ -22,6 +22,7 @@ type config struct {
 	StatusHosts  []string        `json:"status_hosts"`
 	Report       string          `json:"report"`
 	Quota        configQuota     `json:"quota"`
+	Retain       configRetain    `json:"retain"`
 }
 
 // A configSource is an element of sources.
@@ -67,6 +68,13 @@ type configQuota struct {
 	Descriptions int64 `json:"descriptions"`
 	Description  int64 `json:"description"`
 	Entries      int64 `json:"entries"`
+}
+
+// A configRetain is the field retain, in days: what is zero is the default of
+// harvest.Retention, and what is negative stays for ever.
+type configRetain struct {
+	Log    int `json:"log"`
+	Bodies int `json:"bodies"`
 }
 
 // A configPublish is an element of publish.

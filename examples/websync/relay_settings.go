@@ -96,6 +96,11 @@ func (c *configuration) checkSite(*settings) error {
 	if c.Concurrency < 0 {
 		return c.wrong("concurrency", c.Concurrency, "not a number of sources, 1 or more")
 	}
+	for field, days := range map[string]int{"retain.log": c.Retain.Log, "retain.bodies": c.Retain.Bodies} {
+		if days > cli.MaxDays {
+			return c.wrong(field, days, "not a number of days up to %d; negative is for ever", cli.MaxDays)
+		}
+	}
 	if c.Report != "" && cli.CheckPage(c.Report) != nil {
 		return c.wrong("report", c.Report, "not the name of a file")
 	}

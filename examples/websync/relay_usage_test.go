@@ -45,7 +45,7 @@ func TestBadConfiguration(t *testing.T) {
 		`[]`:                                   `1: an array: must be an object`,
 		`{} {}`:                                `1: more follows after the end of the JSON object`,
 		"{\n\"store\": \"mem\",\n x}":          `3: not JSON: invalid character 'x'`,
-		"{\"store\": \"mem\",\n\"stores\": 1}": `2: stores: there is no such field; the fields here are store, addr, base, publish, sources, subscribers, hubs, rate, concurrency, allow_private, netrc, contact, user_agent, same_host, status, status_hosts, report, quota`,
+		"{\"store\": \"mem\",\n\"stores\": 1}": `2: stores: there is no such field; the fields here are store, addr, base, publish, sources, subscribers, hubs, rate, concurrency, allow_private, netrc, contact, user_agent, same_host, status, status_hosts, report, quota, retain`,
 		`{"Store": "mem"}`:                     `1: Store: there is no such field; the fields here are store, `,
 		`{"store": "mem", "store": "mem"}`:     `1: store: is there twice`,
 		`{"store": null}`:                      `1: store: null: must be a text`,
@@ -69,6 +69,7 @@ func TestBadConfiguration(t *testing.T) {
 		`{"report": "http://a/"}`:                                              `1: report "http://a/": not the name of a file`,
 		"{\"hubs\": [\"http://a/\",\n\"b\"]}":                                  `2: hubs[1] "b": not a URL that begins with http:// or https://`,
 		`{"subscribers": ["?token=secret"]}`:                                   `1: subscribers[0] "?token=xxxxx": not a URL that begins with http:// or https://`,
+		`{"retain": {"bodies": 36501}}`:                                        `1: retain.bodies 36501: not a number of days up to 36500`,
 
 		source(`"protocol": "dir"`):                                 `1: sources[0].protocol "dir": not one of auto, sitemap, atom, atompmh, resourcesync, rinfo, eli`,
 		source(`"feed": "http://a/"`):                               `1: sources[0].feed "http://a/": only for protocol eli`,
@@ -190,7 +191,7 @@ func TestRelayReference(t *testing.T) {
 // TestSettings: what is configured is what is done.
 func TestSettings(t *testing.T) {
 	config := configured(t, `{
-		"store": "mem", "addr": "localhost:1", "rate": 2,
+		"store": "mem", "addr": "localhost:1", "rate": 2, "retain": {"log": 3, "bodies": -1},
 		"sources": [
 			{"url": "http://me:pass@a.example/", "every": "2h", "jitter": "0s", "interval": "0s"},
 			{"url": "http://b.example/", "daily": ["03:30", "23:59:59"], "zone": "Europe/Stockholm", "jitter": "1m", "interval": "30s",
@@ -202,6 +203,7 @@ func TestSettings(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "mem localhost:2 http://m.example/x/", s.Store+" "+s.Addr+" "+s.Base)
 	assert.Equal(t, 2.0, s.Rate)
+	assert.Equal(t, harvest.Retention{Log: 72 * time.Hour, Bodies: -24 * time.Hour}, cli.Retention(s.Retain.Log, s.Retain.Bodies))
 	require.Len(t, s.publications, 2)
 	assert.Equal(t, "sitemap atom", s.publications[0].Protocol+" "+s.publications[1].Protocol)
 	var entries []schedule.Entry

@@ -129,6 +129,11 @@ func (p *program) serve(ctx context.Context, pool *pgxpool.Pool, config *river.C
 			p.Complain(cmp.Or(cli.Ambiguity("worker", err), err.Error()))
 		})
 	})
+	finding.Go(func() {
+		p.store.RetainDaily(ctx, cli.Retention(p.retainLog, p.retainBody), func(done harvest.Retained, err error) {
+			p.Complain(cli.DescribeRetained(done, err))
+		})
+	})
 	err = p.serveStatus(ctx)
 	cancel()
 	finding.Wait()

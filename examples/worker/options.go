@@ -23,6 +23,8 @@ type options struct {
 	perHost     int
 	concurrency int
 	status      string
+	retainLog   int
+	retainBody  int
 }
 
 // harvested are the protocols of URLs.
@@ -39,6 +41,8 @@ func parseOptions(args []string) (*options, error) {
 	l.IntVar(&o.perHost, "per-host", 1, "")
 	l.IntVar(&o.concurrency, "concurrency", 8, "")
 	l.StringVar(&o.status, "status", "", "")
+	l.IntVar(&o.retainLog, "retain-log", 45, "")
+	l.IntVar(&o.retainBody, "retain-bodies", 7, "")
 	return &o, l.Parse(args, func(urls []string) error { return o.check(store, urls) })
 }
 
@@ -76,6 +80,9 @@ func (o *options) check(store string, urls []string) (err error) {
 		if least.isTooSmall {
 			return fmt.Errorf("-%s %v: must be at least %s", least.name, least.value, least.right)
 		}
+	}
+	if max(o.retainLog, o.retainBody) > cli.MaxDays {
+		return fmt.Errorf("-retain-log %d, -retain-bodies %d: must be at most %d days", o.retainLog, o.retainBody, cli.MaxDays)
 	}
 	if err := o.SourceFlags.Check(); err != nil {
 		return err

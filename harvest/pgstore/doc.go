@@ -81,10 +81,10 @@
 //
 // # Maintenance
 //
-// The log only grows until it is compacted. Compact writes a generation of the log
-// without superseded entries, Drop removes older generations, Vacuum removes bodies that
-// no record names any more. The server's autovacuum makes the space free for reuse.
-// pg_dump makes a copy while the Store is in use.
+// The log and the bodies only grow until [harvest.Catalog.Retain] removes what is not
+// kept any more. The server's autovacuum makes the space free for reuse: a generation of
+// the log that goes is more than the fifth of a table with which it begins. pg_dump makes
+// a copy while the Store is in use.
 //
 // # Versions
 //

@@ -57,6 +57,12 @@ type Scheduler struct {
 	// several goroutines. The Report is never nil.
 	Ended func(source harvest.Source, report *harvest.Report, err error)
 
+	// Retention is how long the Store keeps what is no longer current. Run removes the rest
+	// once a day, as [harvest.Catalog.RetainDaily] does, and calls Retained, if that is set,
+	// when something was removed or that failed.
+	Retention harvest.Retention
+	Retained  func(harvest.Retained, error)
+
 	// Log receives runs (debug), their errors (warning), and those of the Store (error).
 	// If nil, nothing is logged.
 	Log *slog.Logger
@@ -91,7 +97,7 @@ type turn struct {
 	cancel   context.CancelFunc // ends it; nil: it has not begun
 	removed  bool
 	progress atomic.Int64 // when the run last made some, in nanoseconds since 1970
-	recheck  time.Time    // until then another process is running the source
+	recheck  time.Time    // until then another process may be running the source
 }
 
 // What does not count towards Scheduler.Concurrency.
@@ -224,6 +230,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	defer cancel(nil)
 	var runs sync.WaitGroup
 	defer runs.Wait()
+	runs.Go(func() { s.Harvester.Catalog.RetainDaily(ctx, s.Retention, s.retained) })
 	timer := time.NewTimer(0)
 	for {
 		wait, err := s.launch(ctx, func(t *turn) {
@@ -245,6 +252,16 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		case <-s.signal:
 		case <-timer.C:
 		}
+	}
+}
+
+// retained reports what Retention has removed, or why it could not.
+func (s *Scheduler) retained(done harvest.Retained, err error) {
+	if err != nil {
+		s.log.Warn("schedule: retention", "error", err)
+	}
+	if s.Retained != nil {
+		s.Retained(done, err)
 	}
 }
 
@@ -561,7 +578,7 @@ func (s *Scheduler) serve(ctx context.Context, t *turn) error {
 		return nil // its time stays due
 	}
 	now := time.Now()
-	if errors.Is(err, harvest.ErrHeld) {
+	if errors.Is(err, harvest.ErrHeld) || errors.Is(err, harvest.ErrFenced) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		t.recheck, t.noticed = now.Add(time.Minute), t.noticed || noticed

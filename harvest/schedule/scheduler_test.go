@@ -21,6 +21,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/fill"
 )
 
 const feedURL = "https://example.org/feed.atom"
@@ -524,11 +525,32 @@ func TestRunsThatAnotherProcessMakes(t *testing.T) {
 		r := newScheduler(seen)
 		r.Notify(feedURL)
 		during(t, r.Run, func() {
-			time.Sleep(150 * time.Second)
+			time.Sleep(90 * time.Second)
+			seen.set(nil, fmt.Errorf("source: %w", harvest.ErrFenced))
+			time.Sleep(60 * time.Second)
 			seen.set(new(harvest.Report), nil)
 			time.Sleep(time.Hour)
 		})
 		assert.Equal(t, []time.Duration{0, time.Minute, 2 * time.Minute, 3 * time.Minute}, seen.times(), "the notice is not lost")
+	})
+}
+
+// A Scheduler keeps to its Retention, beside its runs.
+func TestRetention(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScheduler(new(runs))
+		for range 3 {
+			item := websync.Item{Resource: websync.Resource{ID: "https://example.org/1"}}
+			require.NoError(t, fill.Commit(t.Context(), s.Harvester.Catalog, "feed", item))
+		}
+		s.Retention = harvest.Retention{Log: time.Hour}
+		var done []harvest.Retained
+		s.Retained = func(r harvest.Retained, err error) {
+			assert.NoError(t, err)
+			done = append(done, r)
+		}
+		during(t, s.Run, func() { time.Sleep(30 * time.Hour) })
+		assert.Equal(t, []harvest.Retained{{Entries: 2}}, done)
 	})
 }
 

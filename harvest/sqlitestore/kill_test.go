@@ -38,6 +38,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, commitForever(context.Background(), file))
 		os.Exit(1)
 	}
+	if file := os.Getenv(retainFile); file != "" {
+		fmt.Fprintln(os.Stderr, retainForever(context.Background(), file))
+		os.Exit(1)
+	}
 	if file := os.Getenv(workerFile); file != "" {
 		if err := workOnce(context.Background(), file); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -96,12 +100,12 @@ func nextContent(head websync.Head) (content []any, last int) {
 	return append(content, task), last
 }
 
-// killed runs the child, kills it at a random time after so many Commits, and returns the
+// killed runs the child with an environment variable, kills it at a random time after so many Commits, and returns the
 // last number that it printed.
-func killed(t *testing.T, file string, commits int) (acknowledged int) {
+func killed(t *testing.T, env string, commits int) (acknowledged int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), childFile+"="+file)
+	cmd.Env = append(os.Environ(), env)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -133,7 +137,7 @@ func TestKill(t *testing.T) {
 	}
 	least := 0
 	for round := range rounds {
-		least = max(least, killed(t, file, round%2))
+		least = max(least, killed(t, childFile+"="+file, round%2))
 		s, err := sqlitestore.OpenCatalog(t.Context(), file, nil)
 		require.NoError(t, err)
 		_, release, err := s.Hold(t.Context(), "source/k", time.Hour)
