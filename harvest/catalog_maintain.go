@@ -52,7 +52,7 @@ func (s *Catalog) compact(ctx context.Context, k *selection) (generation uint64,
 		}, newKey(compactionKey))
 		switch {
 		case err == nil && busy:
-			err = sleep(ctx, pollClaim)
+			err = sleep(ctx, quietPoll)
 		case err == nil && generation == 0:
 			err = pace.rest(ctx)
 		}
@@ -138,8 +138,15 @@ func (p *pace) rest(ctx context.Context) error {
 	if p.s.onePage {
 		return nil
 	}
+	return sleep(ctx, restTime-time.Since(began))
+}
+
+// sleep waits for d. It returns the cause if ctx ends before.
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
 	select {
-	case <-time.After(restTime - time.Since(began)):
+	case <-t.C:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -51,6 +51,7 @@ const (
 
 	// quietTime is how long a new generation waits until no run is disturbed by it.
 	quietTime = 10 * time.Minute
+	quietPoll = time.Second
 )
 
 // A retention is what the State has of it.

@@ -218,18 +218,6 @@ func (r *run) claimSource(ctx context.Context) (*claim, error) {
 // pollClaim is the interval at which a run that waits asks whether others have ended.
 const pollClaim = time.Second
 
-// sleep waits for d. It returns the cause if ctx ends before.
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-}
-
 func (r *run) claim(ctx context.Context, name string) (*claim, error) {
 	return r.catalog.claim(ctx, name, r.h.ttl())
 }
