@@ -86,55 +86,58 @@ func (c *conn) wipe(first int) (next int, err error) {
 			return 0, err
 		}
 	}
-	pages, size := numbers[1], numbers[2]
-	if numbers[0] == 0 {
+	hasMap, pages, size := numbers[0] != 0, numbers[1], numbers[2]
+	if !hasMap {
 		return 0, nil
 	}
-	get, err := c.Prepare("SELECT data FROM sqlite_dbpage WHERE pgno = ?")
-	if err != nil {
-		return 0, err
-	}
-	page := make([]byte, size)
-	read := func(n int) error {
-		get.BindInt64(1, int64(n))
-		_, err := get.Step()
-		get.ColumnBytes(0, page)
-		return errors.Join(err, get.Reset())
-	}
-	lockPage := 1<<30/size + 1 // which SQLite does not use
 	at := first
-	if first == lockPage {
+	if lockPage := 1<<30/size + 1; first == lockPage { // SQLite does not use it
 		at++
 	}
-	if err := read(at); err != nil {
+	types, page := make([]byte, size), make([]byte, size)
+	if err := c.readPage(at, types); err != nil {
 		return 0, err
 	}
-	types := bytes.Clone(page)
-	for n := range size / 5 {
-		number := at + 1 + n
-		if kind := types[5*n]; number > pages || kind != pageRoot && kind != pageTree {
+	for n := range min(size/5, pages-at) {
+		if kind := types[5*n]; kind != pageRoot && kind != pageTree {
 			continue
 		}
-		if err := read(number); err != nil {
+		if err := c.readPage(at+1+n, page); err != nil {
 			return 0, err
 		}
-		if !wipeGap(page) {
-			continue
-		}
-		set, err := c.Prepare("UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?")
-		if err != nil {
-			return 0, err
-		}
-		set.BindBytes(1, page)
-		set.BindInt64(2, int64(number))
-		if err := c.run(set); err != nil {
-			return 0, err
+		if wipeGap(page) {
+			if err := c.writePage(at+1+n, page); err != nil {
+				return 0, err
+			}
 		}
 	}
 	if next = first + 1 + size/5; next >= pages {
 		next = 0
 	}
 	return next, nil
+}
+
+// readPage reads a page of the file.
+func (c *conn) readPage(n int, page []byte) error {
+	s, err := c.Prepare("SELECT data FROM sqlite_dbpage WHERE pgno = ?")
+	if err != nil {
+		return err
+	}
+	s.BindInt64(1, int64(n))
+	_, err = s.Step()
+	s.ColumnBytes(0, page)
+	return errors.Join(err, s.Reset())
+}
+
+// writePage replaces a page of the file.
+func (c *conn) writePage(n int, page []byte) error {
+	s, err := c.Prepare("UPDATE sqlite_dbpage SET data = ? WHERE pgno = ?")
+	if err != nil {
+		return err
+	}
+	s.BindBytes(1, page)
+	s.BindInt64(2, int64(n))
+	return c.run(s)
 }
 
 // wipeGap overwrites the gap between the pointers of the page of a tree and its rows, and
