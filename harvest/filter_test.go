@@ -126,6 +126,7 @@ func TestFilterEndsTasks(t *testing.T) {
 	w.h.Recheck = false
 	assert.EqualValues(t, 1, w.run(snapshot(put("c", day(1)))).Left.Withheld)
 	w.h.Filter.Exclude = []string{"a"}
+	assert.EqualValues(t, 1, w.run(harvest.Of(src)).Left.Withheld, "another Filter does not end it")
 	r = w.run(snapshot(put("a", day(1)), put("c", day(1))))
 	assert.Zero(t, r.Left.Withheld)
 	w.approve()
@@ -284,4 +285,17 @@ func TestAlsoWithoutContent(t *testing.T) {
 	assert.EqualValues(t, 1, r.Updated)
 	assert.Equal(t, []string{"content", "enclosure"}, bodiesOf(w, "a"))
 	assert.Zero(t, w.site.bodies)
+}
+
+// TestFilterAndGuard: what is left out does not make up for what is deleted.
+func TestFilterAndGuard(t *testing.T) {
+	w := newWorld(t)
+	events := w.numbered(20)
+	w.run(snapshot(events...))
+	w.h.Filter.Exclude = []string{"p1*"}
+	others := numbered(1000, 1030)
+	assert.EqualValues(t, 8, w.run(snapshot(slices.Concat(events[:12], others)...)).Deleted)
+	r := w.run(snapshot(slices.Concat(events[:7], others)...))
+	assert.EqualValues(t, 5, r.Withheld)
+	assert.Equal(t, "share", r.Guard.Rule)
 }
