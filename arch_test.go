@@ -53,6 +53,7 @@ var mayImport = map[string][]string{
 	"internal/testing/suite":       {".", "harvest", "internal/testing/racing"},
 	"internal/testing/pgtest":      {},
 	"internal/logkey":              {},
+	"internal/eliterms":            {},
 	"internal/sorted":              {},
 	"internal/fill":                {},
 	"internal/testing/racing":      {},

@@ -119,3 +119,23 @@ func ExampleParseError() {
 	// sitemap: line 12: lastmod: not a W3C date
 	// 12
 }
+
+// The digest of a file is computed while it is copied, by the algorithm that a list names.
+func ExampleNewHash() {
+	stated, err := websync.ParseDigest("SHA256:15a596e3c98c407e043751ff3b21ff0358a1bdfdf3fe948b1523893a8e5de2e8")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	sum, known := websync.NewHash(stated.Algorithm)
+	if !known {
+		return // another digest may be known
+	}
+	if _, err := io.Copy(io.MultiWriter(io.Discard, sum), strings.NewReader("correct")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	found := websync.Digest{Algorithm: stated.Algorithm, Sum: string(sum.Sum(nil))}
+	fmt.Println(stated.Algorithm, found == stated)
+	// Output: sha-256 true
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli/rdf"
+	"github.com/websync-go/websync/internal/eliterms"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -132,7 +133,7 @@ func (g *Graph) compareDates(first int) {
 }
 
 // dates are the properties whose values are dates.
-var dates = strings.Fields(rdf.ELIDates)
+var dates = strings.Fields(eliterms.Dates)
 
 // unify returns which URIs of a page get another form, because they are variants of one
 // that the page describes, or that is that of the legal resource. Those of which one

@@ -4,11 +4,12 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync/eli/rdf"
+	"github.com/websync-go/websync/internal/eliterms"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
 // Ontology is the namespace of the ELI ontology. The names of its terms follow it.
-const Ontology = rdf.ELI
+const Ontology = eliterms.Namespace
 
 // otherNames are spellings of terms, folded, that folding does not make equal.
 const otherNames = `isrealisedby is_realized_by  realises realizes  isembodiedin is_embodied_by  shorttitle title_short
@@ -32,14 +33,14 @@ func newVocabulary() *vocabulary {
 		properties: make(map[string]bool), classes: make(map[string]bool), folded: make(map[string]string),
 		classFold: make(map[string]string), inverse: make(map[string]string),
 	}
-	for name := range strings.FieldsSeq(rdf.ELIClasses + " " + rdf.ELIIndividuals) {
+	for name := range strings.FieldsSeq(eliterms.Classes + " " + eliterms.Individuals) {
 		v.classes[name] = true
 		v.classFold[fold(name)] = name
 	}
-	for name := range strings.FieldsSeq(rdf.ELIResources + " " + rdf.ELIValues) {
+	for name := range strings.FieldsSeq(eliterms.Resources + " " + eliterms.Values) {
 		v.properties[name] = true
 	}
-	for name := range strings.FieldsSeq(rdf.ELITexts + " " + rdf.ELIDates) {
+	for name := range strings.FieldsSeq(eliterms.Texts + " " + eliterms.Dates) {
 		v.properties[name] = false
 	}
 	for name := range v.properties {
@@ -48,7 +49,7 @@ func newVocabulary() *vocabulary {
 	for pairs := strings.Fields(otherNames); len(pairs) > 0; pairs = pairs[2:] {
 		v.folded[pairs[0]] = pairs[1]
 	}
-	for pairs := strings.Fields(rdf.ELIInverse); len(pairs) > 0; pairs = pairs[2:] {
+	for pairs := strings.Fields(eliterms.Inverse); len(pairs) > 0; pairs = pairs[2:] {
 		v.inverse[pairs[0]], v.inverse[pairs[1]] = pairs[1], pairs[0]
 	}
 	return v

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync/eli/rdf"
+	"github.com/websync-go/websync/internal/eliterms"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -135,4 +136,4 @@ func ofText(property, name string, v rdf.Term) rdf.Term {
 }
 
 // tables are the properties whose values are those of tables and agents.
-var tables = strings.Fields(rdf.ELIValues)
+var tables = strings.Fields(eliterms.Values)

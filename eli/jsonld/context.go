@@ -10,6 +10,7 @@ import (
 	"github.com/piprate/json-gold/ld"
 
 	"github.com/websync-go/websync/eli/rdf"
+	"github.com/websync-go/websync/internal/eliterms"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -38,7 +39,7 @@ const (
 func newSchemaContext() object {
 	c := object{
 		"@vocab": schema, "schema": schema, "type": "@type", "id": "@id",
-		"eli": rdf.ELI, "rdf": rdf.Namespace, "xsd": rdf.XSD,
+		"eli": eliterms.Namespace, "rdf": rdf.Namespace, "xsd": rdf.XSD,
 		"rdfs": "http://www.w3.org/2000/01/rdf-schema#", "owl": "http://www.w3.org/2002/07/owl#",
 		"dcterms": "http://purl.org/dc/terms/", "dct": "http://purl.org/dc/terms/",
 		"skos": "http://www.w3.org/2004/02/skos/core#",
@@ -56,16 +57,16 @@ func newSchemaContext() object {
 // tables are often given as texts, which remain so.
 func newOntologyContext() object {
 	c := object{
-		"@vocab": rdf.ELI, "eli": rdf.ELI, "type": "@type", "id": "@id",
+		"@vocab": eliterms.Namespace, "eli": eliterms.Namespace, "type": "@type", "id": "@id",
 		"rdf": rdf.Namespace, "xsd": rdf.XSD, "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
 		"dcterms": "http://purl.org/dc/terms/", "dct": "http://purl.org/dc/terms/", "schema": schema,
 	}
-	for name := range strings.FieldsSeq(rdf.ELIResources) {
-		c[name] = object{"@id": rdf.ELI + name, "@type": "@id"}
+	for name := range strings.FieldsSeq(eliterms.Resources) {
+		c[name] = object{"@id": eliterms.Namespace + name, "@type": "@id"}
 		c["eli:"+name] = c[name]
 	}
-	for name := range strings.FieldsSeq(rdf.ELIDates) {
-		c[name] = object{"@id": rdf.ELI + name, "@type": rdf.XSD + "date"}
+	for name := range strings.FieldsSeq(eliterms.Dates) {
+		c[name] = object{"@id": eliterms.Namespace + name, "@type": rdf.XSD + "date"}
 		c["eli:"+name] = c[name]
 	}
 	return c

@@ -153,24 +153,18 @@ func (r *Result) Errors() (lines []string) {
 		lines = append(lines, e.Error())
 	}
 	for _, f := range slices.Concat(report.Problems, report.Failures) {
-		lines = append(lines, Describe(f))
+		text, id := f.Error, websync.RedactURL(f.ID)
+		if f.ID != "" {
+			text = strings.ReplaceAll(text, f.ID, id)
+		}
+		for _, name := range []string{websync.RedactURL(f.URL), id} {
+			if name != "" && !strings.Contains(text, name+":") {
+				text = name + ": " + text
+			}
+		}
+		lines = append(lines, text)
 	}
 	return lines
-}
-
-// Describe returns what went wrong with a document or a resource. The text names its id
-// and its URL, each once and without secrets.
-func Describe(f harvest.Failure) string {
-	text, id := f.Error, websync.RedactURL(f.ID)
-	if f.ID != "" {
-		text = strings.ReplaceAll(text, f.ID, id)
-	}
-	for _, name := range []string{websync.RedactURL(f.URL), id} {
-		if name != "" && !strings.Contains(text, name+":") {
-			text = name + ": " + text
-		}
-	}
-	return text
 }
 
 // A Run is a run that has ended, or several in a row that found nothing to do.

@@ -2,6 +2,9 @@
 // and what is below internal/testing, and prints a line for each count:
 //
 //	go run ./internal/testing/house
+//
+// With -examples it prints the exported names that no example in godoc reaches instead, and
+// fails if there is one.
 package main
 
 import (
@@ -23,7 +26,18 @@ func main() {
 	root := flag.String("root", ".", "the folder of the module")
 	functions := flag.Bool("functions", false,
 		"print what is counted: functions that are too complex, too long or named at one place, bool parameters, wide lines")
+	examples := flag.Bool("examples", false, "print the exported names that no example reaches, and fail if there is one")
 	flag.Parse()
+	if *examples {
+		names, err := unreached(*root)
+		if err != nil {
+			log.Fatal(err)
+		}
+		if len(names) > 0 {
+			log.Fatalf("no example reaches these:\n%s", strings.Join(names, "\n"))
+		}
+		return
+	}
 	h := newHouse()
 	if err := filepath.WalkDir(*root, h.visit); err != nil {
 		log.Fatal(err)
