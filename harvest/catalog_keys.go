@@ -77,7 +77,7 @@ const (
 )
 
 // LogKey is the first byte of the keys of the log, and of no others: 17 bytes, with a
-// generation, which rises by one with every Compact, and a number, which rises by one
+// generation, which rises with every Compact, and a number, which rises by one
 // with every entry. A Store may keep these apart, in the order in which they are written.
 const LogKey = logKey
 

@@ -41,7 +41,7 @@ func (s *Catalog) compact(ctx context.Context, k *selection) (generation uint64,
 	}
 	var t token
 	rand.Read(t[:])
-	if err := s.beginCompaction(ctx, t); err != nil {
+	if err := s.beginCompaction(ctx, t, k.restored); err != nil {
 		return 0, err
 	}
 	for pace := (pace{s: s}); generation == 0; {
@@ -65,14 +65,18 @@ func (s *Catalog) compact(ctx context.Context, k *selection) (generation uint64,
 }
 
 // beginCompaction stops any other compaction and removes what it has written.
-func (s *Catalog) beginCompaction(ctx context.Context, t token) error {
+func (s *Catalog) beginCompaction(ctx context.Context, t token, restored bool) error {
 	var next uint64
 	err := s.update(ctx, func(w *writer) error {
 		if w.head.rewriting {
 			return ErrHeld // another process has just compacted
 		}
 		next = w.head.generation + 1
-		return w.put(newKey(compactionKey), &compaction{token: t})
+		c := compaction{token: t, next: next}
+		if restored {
+			c.next = unusedGeneration(next, s.now())
+		}
+		return w.put(newKey(compactionKey), &c)
 	})
 	if err != nil {
 		return err
@@ -262,15 +266,14 @@ func (w *writer) copyEntry(c *compaction, k *selection, value []byte) error {
 	if c.from <= w.head.baseline {
 		c.baseline = c.to
 	}
-	next := w.head.generation + 1
-	if c.from == latest {
+	if next := c.next; c.from == latest {
 		ref.numbers[next&1], ref.touched[next&1] = c.to, false
 		if err := w.setReference(&ref); err != nil {
 			return err
 		}
 	}
 	w.scratch = e.append(w.scratch[:0])
-	return w.insert(w.key(logKey).entry(next, c.to), w.scratch)
+	return w.insert(w.key(logKey).entry(c.next, c.to), w.scratch)
 }
 
 // touchedItem returns the item of the touched record of an entry, in the form of
@@ -329,7 +332,7 @@ func (w *writer) switchTo(c *compaction, runs []pair) error {
 	if err := w.delete(newKey(compactionKey)); err != nil {
 		return err
 	}
-	w.head.generation++
+	w.head.generation = c.next
 	w.head.last, w.head.firstTime, w.head.lastTime, w.head.baseline = c.to, c.firstTime, c.lastTime, c.baseline
 	w.head.rewriting = true
 	for _, p := range runs {

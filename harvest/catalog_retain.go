@@ -211,6 +211,8 @@ type selection struct {
 	last   websync.Seq // up to here; of later ones all
 	copied numbers
 
+	restored bool // the new generation is one that no other copy of the Store has
+
 	catalog *Catalog  // if nil, runs are not waited for
 	until   time.Time // when waiting ends
 }

@@ -220,7 +220,10 @@ func (s *Catalog) Import(ctx context.Context, from io.Reader) error {
 		ctx:     ctx, from: bufio.NewReaderSize(from, 1<<20), hash: sha256.New(),
 	}
 	rand.Read(in.done.token[:])
-	err := in.begin()
+	err := in.magic()
+	if err == nil {
+		err = in.begin()
+	}
 	if err == nil {
 		if err = in.read(); err != nil {
 			err = fmt.Errorf("at byte %d of the export: %w", in.at, err)
@@ -287,8 +290,8 @@ func (w *writer) mustBeEmpty() error {
 	return err
 }
 
-// read reads all frames.
-func (in *importer) read() error {
+// magic reads what an export begins with.
+func (in *importer) magic() error {
 	magic := make([]byte, len(exportMagic))
 	_, err := io.ReadFull(in.from, magic)
 	switch err = cut(err); {
@@ -298,6 +301,11 @@ func (in *importer) read() error {
 		return fmt.Errorf("%w: an export begins with %q", websync.ErrNotDocument, exportMagic)
 	}
 	in.next = int64(len(magic))
+	return nil
+}
+
+// read reads all frames.
+func (in *importer) read() error {
 	for {
 		sum := in.hash.Sum(nil)
 		kind, content, err := in.frame()

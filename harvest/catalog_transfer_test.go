@@ -213,7 +213,7 @@ func TestImportRefusesDamage(t *testing.T) {
 		target := harvest.NewCatalog(memstore.New())
 		err := target.Import(t.Context(), bytes.NewReader(damaged))
 		require.Error(t, err, "%s at %d", what, at)
-		require.ErrorContains(t, err, "harvest: import: at byte ")
+		require.ErrorContains(t, err, "harvest: import: ")
 		kinds := []error{websync.ErrNotDocument, websync.ErrTruncated, websync.ErrLimit, websync.ErrMismatch, harvest.ErrNewer}
 		require.Condition(t, func() bool {
 			for _, kind := range kinds {
@@ -223,8 +223,11 @@ func TestImportRefusesDamage(t *testing.T) {
 			}
 			return false
 		}, "%v", err)
-		_, err = target.Head(t.Context())
-		require.ErrorIs(t, err, harvest.ErrUnfinished)
+		if _, err = target.Head(t.Context()); at < len(exportMagic) {
+			require.NoError(t, err, "it is still empty")
+		} else {
+			require.ErrorContains(t, err, "unfinished")
+		}
 	}
 	step := 1
 	if racing.Few() {

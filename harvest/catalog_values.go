@@ -189,6 +189,7 @@ type compaction struct {
 	from, to            websync.Seq // the last entry read, the last one written
 	firstTime, lastTime int64       // of those written
 	baseline            websync.Seq // of the new generation
+	next                uint64      // the new generation
 }
 
 func (c *compaction) append(b []byte) []byte {
@@ -197,14 +198,15 @@ func (c *compaction) append(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(c.to))
 	b = binary.AppendVarint(b, c.firstTime)
 	b = binary.AppendVarint(b, c.lastTime)
-	return binary.AppendUvarint(b, uint64(c.baseline))
+	b = binary.AppendUvarint(b, uint64(c.baseline))
+	return binary.AppendUvarint(b, c.next)
 }
 
 func (c *compaction) parse(b []byte) error {
 	p := parse(b)
 	copy(c.token[:], p.take(16))
 	c.from, c.to = websync.Seq(p.uint()), websync.Seq(p.uint())
-	c.firstTime, c.lastTime, c.baseline = p.int(), p.int(), websync.Seq(p.uint())
+	c.firstTime, c.lastTime, c.baseline, c.next = p.int(), p.int(), websync.Seq(p.uint()), p.uint()
 	return p.end()
 }
 

@@ -40,12 +40,14 @@ func commands(stdout, stderr io.Writer) []command {
 	check := newCheck(at("check"), os.Stdin)
 	relay := &relayCommand{Console: at("relay"), alone: stderr == os.Stderr}
 	quarantine := &quarantineCommand{Console: at("quarantine")}
+	store := &storeCommand{Console: at("store"), stdin: os.Stdin}
 	return []command{
 		{"harvest", harvest.line, harvest.run},
 		{"publish", publish.line, publish.run},
 		{"check", check.line, check.run},
 		{"relay", relay.line, relay.run},
 		{"quarantine", quarantine.line, quarantine.run},
+		{"store", store.line, store.run},
 	}
 }
 
