@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -104,11 +103,11 @@ func BenchmarkBaseline(b *testing.B) {
 	each := func(b *testing.B, harvestAll func(b *testing.B)) {
 		b.SetBytes(baselineResources * baselineBytes)
 		b.ReportAllocs()
-		began := cpuTime()
+		began := bench.CPUTime()
 		for b.Loop() {
 			harvestAll(b)
 		}
-		spent := cpuTime() - began
+		spent := bench.CPUTime() - began
 		b.ReportMetric(float64(spent.Microseconds())/float64(b.N*baselineResources), "cpu-µs/resource")
 	}
 	b.Run("bare-get", func(b *testing.B) {
@@ -155,13 +154,4 @@ func bareGet(b *testing.B, events []harvest.Event) {
 			}
 		}
 	}))
-}
-
-// cpuTime returns the CPU time of this process so far.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

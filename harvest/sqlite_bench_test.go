@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/testing/bench"
 )
 
 // scattered97 returns typicalChange with ids that go back and forth in 97 ranges.
@@ -41,9 +42,9 @@ func fillSQLite(b *testing.B, s *harvest.Catalog, n, size int) {
 // mostly that of the disk.
 func measureCPU(b *testing.B) func() {
 	b.ReportAllocs()
-	start := cpuTime()
+	start := bench.CPUTime()
 	b.ResetTimer()
-	return func() { b.ReportMetric(float64((cpuTime()-start).Nanoseconds())/float64(b.N), "cpu-ns/op") }
+	return func() { b.ReportMetric(float64((bench.CPUTime()-start).Nanoseconds())/float64(b.N), "cpu-ns/op") }
 }
 
 // An op of commit is one resource, in batches of 512. An op of lookup is one id, in calls

@@ -1,5 +1,3 @@
-//go:build unix
-
 package fetch_test
 
 import (
@@ -8,12 +6,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
+	"github.com/websync-go/websync/internal/testing/bench"
 )
 
 // BenchmarkFetch gets bodies of 1 KiB from a server on loopback, four at a time. The peer
@@ -77,17 +74,11 @@ func run(b *testing.B, workers int, get func() error) {
 		})
 	}
 	b.ResetTimer()
-	before := cpu()
+	before := bench.CPUTime()
 	for range b.N {
 		next <- struct{}{}
 	}
 	close(next)
 	wg.Wait()
-	b.ReportMetric(float64(cpu()-before)/float64(b.N), "cpu-ns/op")
-}
-
-func cpu() time.Duration {
-	var u syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	b.ReportMetric(float64(bench.CPUTime()-before)/float64(b.N), "cpu-ns/op")
 }

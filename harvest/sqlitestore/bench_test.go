@@ -17,6 +17,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
 	"github.com/websync-go/websync/internal/fill"
+	"github.com/websync-go/websync/internal/testing/bench"
 )
 
 func id(i int) string { return fmt.Sprintf("https://www.example.com/documents/%d/%d", i%97, i) }
@@ -63,9 +64,9 @@ func create(t testing.TB) (*sqlitestore.Catalog, string) {
 // mostly that of the disk.
 func measure(b *testing.B) func() {
 	b.ReportAllocs()
-	start := cpu()
+	start := bench.CPUTime()
 	b.ResetTimer()
-	return func() { b.ReportMetric(float64((cpu()-start).Nanoseconds())/float64(b.N), "cpu-ns/op") }
+	return func() { b.ReportMetric(float64((bench.CPUTime()-start).Nanoseconds())/float64(b.N), "cpu-ns/op") }
 }
 
 // An op of BenchmarkScan is one item.

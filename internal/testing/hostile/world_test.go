@@ -20,7 +20,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -31,6 +30,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testing/bench"
 	"github.com/websync-go/websync/internal/testing/racing"
 )
 
@@ -285,10 +285,10 @@ func (w *world) measured(f func()) {
 	}
 	before := resident("VmRSS:")
 	os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // begins a new peak
-	start := spent()
+	start := bench.CPUTime()
 	f()
 	grown := resident("VmHWM:") - before
-	took := spent() - start
+	took := bench.CPUTime() - start
 	if grown > memoryLimit/2 {
 		w.t.Logf("%d MiB of memory", grown>>20)
 	}
@@ -299,13 +299,6 @@ func (w *world) measured(f func()) {
 		assert.Less(w.t, took, timeLimit, "processor time")
 		assert.LessOrEqual(w.t, grown, w.memory+serverMemory, "%d MiB of memory", grown>>20)
 	}
-}
-
-// spent returns the processor time of this process.
-func spent() time.Duration {
-	var u syscall.Rusage
-	syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // resident returns a line of /proc/self/status in bytes, 0 where there is none.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"syscall"
 	"time"
 )
 
@@ -67,7 +66,7 @@ func launch([]string) error {
 			took.Failure = fmt.Sprintf("%v: %v\n%s", c.Args, err, out)
 		} else {
 			took.CPU = c.ProcessState.UserTime() + c.ProcessState.SystemTime()
-			took.Memory = int64(c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+			took.Memory = peak(c.ProcessState)
 		}
 		if err := to.Encode(took); err != nil {
 			return err
