@@ -48,6 +48,9 @@ func TestMain(m *testing.M) {
 		harvestMillion(file)
 		return
 	}
+	if moverMain() {
+		return
+	}
 	os.Exit(m.Run())
 }
 

@@ -67,42 +67,48 @@ func fillToMove(t testing.TB, c *harvest.Catalog, n int) {
 // everything returns all that readers of a Catalog see, as text.
 func everything(t testing.TB, c *harvest.Catalog) string {
 	var b strings.Builder
+	describe(t, &b, c)
+	return b.String()
+}
+
+// describe writes it.
+func describe(t testing.TB, b io.Writer, c *harvest.Catalog) {
 	head, err := c.Head(t.Context())
 	require.NoError(t, err)
-	fmt.Fprintf(&b, "%+v\n", head)
+	fmt.Fprintf(b, "%+v\n", head)
 	for generation := range head.Generation {
 		for item, err := range c.Changes(t.Context(), websync.Range{Generation: generation + 1}) {
 			require.NoError(t, err)
-			fmt.Fprintf(&b, "log %+v\n", item)
+			fmt.Fprintf(b, "log %+v\n", item)
 			for _, body := range item.Bodies {
 				if r, err := c.Open(t.Context(), body); err == nil {
 					data, err := io.ReadAll(r)
 					require.NoError(t, errors.Join(err, r.Close()))
-					fmt.Fprintf(&b, "%v\n", websync.SHA256(data))
+					fmt.Fprintf(b, "%v\n", websync.SHA256(data))
 				}
 			}
 		}
 	}
 	for item, err := range c.Resources(t.Context(), websync.Range{}) {
 		require.NoError(t, err)
-		fmt.Fprintf(&b, "%+v\n", item)
+		fmt.Fprintf(b, "%+v\n", item)
 	}
 	for _, source := range slices.Sorted(maps.Keys(head.Live)) {
 		for r, err := range c.Records(t.Context(), source, "") {
 			require.NoError(t, err)
-			fmt.Fprintf(&b, "record %+v\n", r)
+			fmt.Fprintf(b, "record %+v\n", r)
 		}
 		for task, err := range c.Tasks(t.Context(), source, "") {
 			require.NoError(t, err)
-			fmt.Fprintf(&b, "task %+v\n", task)
+			fmt.Fprintf(b, "task %+v\n", task)
 		}
 		at, err := c.Checkpoint(t.Context(), source)
 		require.NoError(t, err)
-		fmt.Fprintf(&b, "%+v\n", at)
+		fmt.Fprintf(b, "%+v\n", at)
 	}
 	value, err := c.State(t.Context(), "any")
 	require.NoError(t, err)
-	return b.String() + string(value)
+	fmt.Fprintf(b, "%s", value)
 }
 
 func openTransferred(t testing.TB) map[string]func(t testing.TB) *harvest.Catalog {

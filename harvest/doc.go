@@ -166,7 +166,7 @@
 // Retain, Compact, Drop and Vacuum work in many Updates of a few hundredths of a second, with a
 // rest after each. For the keys see [LogKey] and [BlobKey].
 //
-// A Store holds the version of its layout. A Catalog refuses another one and does not
-// change it: [ErrNewer] is the error for a newer one, and what an older one has must be
-// harvested again into an empty Store.
+// A Store holds the version of its layout. A Catalog brings a Store of an older layout, from
+// 9 on, up to date before the first thing that it does with it, in many Updates: if it is
+// interrupted, the next Catalog goes on. [ErrNewer] is the error for a newer layout.
 package harvest

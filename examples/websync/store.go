@@ -82,7 +82,7 @@ func (p *storeCommand) run(ctx context.Context, args []string) int {
 				return fmt.Errorf("there is no command %q", command)
 			}
 			if n := len(p.names); task.arguments >= 0 && n != task.arguments || task.arguments < 0 && n == 0 {
-				return fmt.Errorf("%s: %s are not what it needs", command, display.Plural(int64(n), "argument", "arguments"))
+				return fmt.Errorf("%s: it has another number of arguments than %d", command, n)
 			}
 			if command == "move" {
 				p.store = p.names[0]

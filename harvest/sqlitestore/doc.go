@@ -52,8 +52,9 @@
 // earlier versions are not made shorter; their free space is reused.
 //
 // To make a copy while the Store is in use, run "VACUUM INTO 'copy.db'" with any SQLite
-// tool first and copy FILE.bodies to copy.db.bodies after that, with no Vacuum in
-// between.
+// tool first and copy FILE.bodies to copy.db.bodies after that, in less time than Vacuum
+// leaves bodies that no record names. Before a copy is used in place of the Store, call
+// Restored of its [harvest.Catalog].
 //
 // # Versions
 //
