@@ -32,7 +32,8 @@ func (p *pipe) decide(s *slot) decision {
 	p.place(s)
 	m := p.moment()
 	d := p.act(s, judge(&s.statement, &s.held, &m))
-	if s.document == severalDocuments && s.task == nil && s.sample == nil && (d.get || d.outcome != OutcomeUnchanged) && !d.keepsTask {
+	states := d.get || d.outcome != OutcomeUnchanged
+	if s.document == severalDocuments && s.task == nil && s.sample == nil && states && !d.keepsTask {
 		p.snap.members.partial = true // another document may state something else
 	}
 	return d

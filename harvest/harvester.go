@@ -26,11 +26,11 @@ type Harvester struct {
 	Recheck bool
 
 	// Sample makes each snapshot ask for one in Sample of the bodies that seem unchanged,
-	// chosen at random, ten at least and 1,000 at most, within Budget. Report.Rechecked
-	// counts those that had changed. If three or more had, and one in twenty, every body
-	// is asked for, conditionally, until that is no longer so. If zero, it is 200; if
-	// negative, the source is believed: the run asks for no sample, nor again for bytes
-	// that are older than a stated change. See also Run.SampleSize.
+	// chosen at random: ten at least, and at most 1,000 and half of Budget.Requests.
+	// Report.Rechecked counts those that had changed. If three or more had, and one in
+	// twenty, every body is asked for, conditionally, until that is no longer so. If zero,
+	// it is 200; if negative, the source is believed: the run asks for no sample, nor again
+	// for bytes that are older than a stated change. See also Run.SampleSize.
 	Sample int
 
 	// MaxDelete limits the share of a source's records that one snapshot may delete, and

@@ -124,6 +124,9 @@ func (p *pipe) startSample(ctx context.Context, live int64) (*sample, error) {
 	}
 	before, err := p.belief(ctx)
 	c := &sample{need: sampleSize(p.h.Sample, live), before: before, now: before}
+	if limit := p.h.Budget.Requests; limit > 0 {
+		c.need = min(c.need, (limit+1)/2) // the rest is for what waits
+	}
 	if before.isLost() {
 		p.disbelieve(c, before)
 	}
