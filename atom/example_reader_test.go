@@ -10,7 +10,7 @@ import (
 )
 
 const exampleFeed = `<?xml version="1.0" encoding="UTF-8"?>
-<feed xmlns="http://www.w3.org/2005/Atom" xmlns:at="http://purl.org/atompub/tombstones/1.0">
+<feed xmlns="` + atom.Namespace + `" xmlns:at="` + atom.TombstoneNamespace + `">
   <id>tag:example.org,2024:acts</id>
   <title>Acts</title>
   <updated>2024-05-02T08:00:00Z</updated>
@@ -42,12 +42,12 @@ func Example() {
 			continue
 		}
 		e := item.Entry
-		fmt.Println("here:", e.ID, e.Updated, e.Content.Href, e.Content.Length)
+		fmt.Println("here:", e.ID, e.Updated, e.Content.Href, e.Content.Length, e.Title.Type == atom.HTML)
 	}
 	// Output:
 	// older: https://example.org/feeds/2024-04.atom
 	// gone: https://example.org/act/7 2024-05-02T08:00:00Z
-	// here: https://example.org/act/9 2024-05-01 https://example.org/act/9.pdf 2048
+	// here: https://example.org/act/9 2024-05-01 https://example.org/act/9.pdf 2048 true
 }
 
 // Departures from the specifications do not stop the Reader. Report receives them.

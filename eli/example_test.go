@@ -1,11 +1,14 @@
 package eli_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"log"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli"
+	"github.com/websync-go/websync/eli/rdf"
 )
 
 const page = `<!DOCTYPE html>
@@ -96,6 +99,47 @@ func ExampleGraph_Resource() {
 	}
 	_, err = graph.Resource("http://country.xy/eli/law/2016/501/002/jo")
 	fmt.Println(err)
+	switch {
+	case errors.Is(err, eli.ErrNoMetadata):
+		fmt.Println("the page needs scripts, or is an error page")
+	case errors.Is(err, eli.ErrNotDescribed):
+		other, _ := errors.AsType[*eli.ResourceError](err)
+		fmt.Println("ask the publisher about", other.Described)
+	}
 	// Output:
 	// eli: http://country.xy/eli/law/2016/501/002/jo: the page does not describe it, but http://country.xy/eli/law/2016/501/003/jo
+	// ask the publisher about [http://country.xy/eli/law/2016/501/003/jo]
+}
+
+// A program makes the metadata of an act from a table, writes them as N-Quads and reads
+// them again.
+func ExampleNewGraph() {
+	const uri = "https://law.example/eli/1"
+	fmt.Println(eli.IsELI(uri))
+	act := rdf.IRI(uri)
+	graph := eli.NewGraph([]rdf.Triple{
+		{Subject: act, Predicate: rdf.IRI(rdf.Type), Object: rdf.IRI(eli.Ontology + "LegalResource")},
+		{Subject: act, Predicate: rdf.IRI(eli.Ontology + "title"), Object: rdf.Text("Lag om allt", "sv")},
+		{Subject: act, Predicate: rdf.IRI(eli.Ontology + "date_document"), Object: rdf.Literal("2026-01-01", rdf.XSD+"date")},
+	}, nil)
+	var file bytes.Buffer
+	if err := graph.WriteQuads(&file, uri); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(file.String())
+	graph, name, err := eli.ReadGraph(&file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	r, err := graph.Resource(name)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(r.DateDocument, r.AllTitles())
+	// Output:
+	// true
+	// <https://law.example/eli/1> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://data.europa.eu/eli/ontology#LegalResource> <https://law.example/eli/1> .
+	// <https://law.example/eli/1> <http://data.europa.eu/eli/ontology#title> "Lag om allt"@sv <https://law.example/eli/1> .
+	// <https://law.example/eli/1> <http://data.europa.eu/eli/ontology#date_document> "2026-01-01"^^<http://www.w3.org/2001/XMLSchema#date> <https://law.example/eli/1> .
+	// 2026-01-01 [{Lag om allt sv}]
 }

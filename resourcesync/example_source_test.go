@@ -9,18 +9,19 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/resourcesync"
+	"github.com/websync-go/websync/sitemap"
 )
 
 // A program finds what a host offers, and harvests each set of resources. This one has a
 // Resource List of two resources, and a Change List that says that one of them is gone.
 func ExampleSource() {
-	const start = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:rs="http://www.openarchives.org/rs/terms/">`
+	const start = `<urlset xmlns="` + sitemap.Namespace + `" xmlns:rs="` + resourcesync.Namespace + `">`
 	entry := func(path, md string) string {
 		return "<url><loc>https://example.org/" + path + "</loc><rs:md " + md + "/></url>"
 	}
 	// package harvest/fetch has the Fetcher for HTTP
 	web := &sourcetest.Fetcher{Site: sourcetest.Site{
-		"https://example.org/.well-known/resourcesync": {Body: start + `<rs:md capability="description"/>` +
+		"https://example.org" + resourcesync.WellKnown: {Body: start + `<rs:md capability="description"/>` +
 			entry("laws.xml", `capability="capabilitylist"`) + "</urlset>"},
 		"https://example.org/laws.xml": {Body: start + `<rs:md capability="capabilitylist"/>` +
 			entry("list.xml", `capability="resourcelist"`) + entry("changes.xml", `capability="changelist"`) + "</urlset>"},
@@ -53,7 +54,7 @@ func ExampleSource() {
 
 // A program wants PDF where there is one, and the metadata with each resource.
 func ExampleSource_types() {
-	const start = `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:rs="http://www.openarchives.org/rs/terms/">`
+	const start = `<urlset xmlns="` + sitemap.Namespace + `" xmlns:rs="` + resourcesync.Namespace + `">`
 	web := &sourcetest.Fetcher{Site: sourcetest.Site{
 		"https://example.org/laws.xml": {Body: start + `<rs:md capability="capabilitylist"/>
 			<url><loc>https://example.org/list.xml</loc><rs:md capability="resourcelist"/></url></urlset>`},
@@ -82,4 +83,26 @@ func ExampleSource_types() {
 	// in step: true <nil>
 	// https://example.org/law/1 describedby text/turtle https://example.org/law/1.ttl
 	// https://example.org/law/1 content https://example.org/law/1.pdf
+}
+
+// Follow is for a URL that a user has named: unlike Discover, it does not ask the host for
+// more.
+func ExampleFollow() {
+	web := &sourcetest.Fetcher{Site: sourcetest.Site{
+		"https://example.org/about": {
+			Header: map[string][]string{"Content-Type": {"text/html"}},
+			Body:   `<!DOCTYPE html><title>About</title><link rel="resourcesync" href="/laws.xml">`,
+		},
+		"https://example.org/laws.xml": {Body: `<urlset xmlns="` + sitemap.Namespace + `" xmlns:rs="` + resourcesync.Namespace + `">
+			<rs:md capability="capabilitylist"/>
+			<url><loc>https://example.org/list.xml</loc><rs:md capability="resourcelist"/></url></urlset>`},
+	}}
+	sets, err := resourcesync.Follow(context.Background(), web, "https://example.org/about")
+	for _, set := range sets {
+		fmt.Println(set.CapabilityList)
+	}
+	fmt.Println(err, len(web.Exchanges()), "requests")
+	// Output:
+	// https://example.org/laws.xml
+	// <nil> 1 requests
 }

@@ -41,3 +41,17 @@ func ExampleValidate() {
 	// 5 error rinfo-mismatch
 	// 1 3 1 <nil>
 }
+
+// A feed and its archive documents are checked as a whole.
+func ExampleNewChainValidator() {
+	v := rinfo.NewChainValidator()
+	v.Report = func(f websync.Finding) { fmt.Println(f.Document, f.Line, f.Rule) }
+	sum := v.Walk("https://www.example.se/index.atom", func(url string) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(exampleSite[url].Body)), nil
+	})
+	fmt.Println(sum.Documents, sum.Whole)
+	// Output:
+	// https://www.example.se/index.atom 4 atom-entry-text
+	// https://www.example.se/index.atom 1 atom-feed-self
+	// 1 true
+}

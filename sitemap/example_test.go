@@ -196,3 +196,26 @@ func ExampleValidate() {
 	// 4:8 error sitemap-location: not below /catalogue/, the directory of the sitemap
 	// 3 entries, 2 errors, 1 warnings <nil>
 }
+
+// The alternates of a page, in other languages, are elements of XHTML. A Writer sees to the
+// limits of the protocol; a program that sends few entries can have smaller ones.
+func ExampleAlternate() {
+	e := sitemap.Entry{Loc: "https://www.example.com/"}
+	for lang, href := range map[string]string{"en": e.Loc, "de": "https://www.example.com/de"} {
+		link, err := sitemap.Alternate{Lang: lang, Href: href}.Element()
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		e.Elements = append(e.Elements, link)
+	}
+	alternates, err := e.Alternates()
+	fmt.Println(len(alternates), e.Elements[0].Space == sitemap.XHTMLNamespace, err)
+
+	w := sitemap.NewWriter(io.Discard)
+	w.MaxEntries, w.MaxBytes = sitemap.MaxEntries/2, sitemap.MaxBytes/2
+	fmt.Println(w.Write(&e), w.Close())
+	// Output:
+	// 2 true <nil>
+	// <nil> <nil>
+}

@@ -100,3 +100,15 @@ func ExampleResult_WriteHTML() {
 	fmt.Println(strings.Count(report.String(), "<article "), "rules")
 	// Output: 63 rules
 }
+
+// Rules about the ELI registry need its pairs, from a file with two URLs in each line.
+func ExampleReadRegistry() {
+	const pairs = "# sitemap, feed\nhttps://law.example/sitemap.xml, https://law.example/feed.atom\n"
+	registry, err := conformance.ReadRegistry(strings.NewReader(pairs))
+	if err != nil {
+		log.Fatal(err)
+	}
+	c := &conformance.Checker{Registry: registry}
+	fmt.Println(c.Registry[0].Sitemap, c.Registry[0].Feed)
+	// Output: https://law.example/sitemap.xml https://law.example/feed.atom
+}

@@ -2,6 +2,7 @@ package dirsource_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"net/http/httptest"
@@ -112,4 +113,31 @@ func Example_plan() {
 	// Output:
 	// created https://law.example/2026%201.txt
 	// created https://law.example/2026%202.txt
+}
+
+// A program that writes a log into the directory that it reads leaves that out. A file that
+// another program keeps changing is read again in the next run.
+func ExamplePatternOf() {
+	dir := laws()
+	defer os.RemoveAll(dir)
+	own, err := dirsource.PatternOf(dir, filepath.Join(dir, "draft~"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	src := &dirsource.Source{Dir: dir, Base: "https://law.example/", Exclude: []string{own}}
+	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New()), Concurrency: 1}
+	h.Hooks = &harvest.Hooks{Outcome: func(_, id string, o harvest.Outcome, err error) {
+		if changed, ok := errors.AsType[*dirsource.ChangedError](err); ok {
+			log.Println("next time:", changed.Path)
+		}
+		fmt.Println(o, id)
+	}}
+	if _, err := h.Run(context.Background(), src); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("without", own)
+	// Output:
+	// created https://law.example/2026%201.txt
+	// created https://law.example/2026%202.txt
+	// without /draft~
 }

@@ -2,6 +2,7 @@ package discover_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 
@@ -58,6 +59,13 @@ func ExampleResult_Choose() {
 	}
 	_, err = result.Choose()
 	fmt.Println(err)
+	if several, ok := errors.AsType[*discover.AmbiguousError](err); ok {
+		for _, offer := range several.Choices {
+			fmt.Println(offer.Protocol == discover.Atom, offer.URL) // a menu
+		}
+	}
 	// Output:
 	// discover: https://example.org/blog leads to 2 offers that are equally good, so name one by its URL and protocol: atom https://example.org/posts, atom https://example.org/comments
+	// true https://example.org/posts
+	// true https://example.org/comments
 }

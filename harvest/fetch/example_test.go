@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/fetch"
 )
@@ -82,4 +84,53 @@ func demo() *httptest.Server {
 		fmt.Fprint(w, "hello")
 	})
 	return httptest.NewServer(mux)
+}
+
+// The error of a request says whether to ask again, and when: harvest.RetryAfter finds the
+// time in errors of any Fetcher.
+func ExampleStatusError() {
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/busy":
+			w.Header().Set("Retry-After", "Fri, 01 Jan 2100 00:00:00 GMT")
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case "/agent":
+			fmt.Fprint(w, strings.Contains(r.UserAgent(), "websync/"+websync.Version), " ", r.Header.Get("X-Api-Key"))
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer site.Close()
+	client := &fetch.Client{AllowPrivate: true, Rate: -1, Attempts: 1}
+	key, err := fetch.Header("X-Api-Key", "secret")
+	if err == nil {
+		err = client.Authorize(site.URL, key)
+	}
+	if err != nil {
+		fmt.Println(err)
+	}
+	get := func(path string) {
+		resp, err := client.Fetch(context.Background(), &harvest.Request{URL: site.URL + path, Root: site.URL})
+		status, answered := errors.AsType[*fetch.StatusError](err)
+		request, failed := errors.AsType[*fetch.RequestError](err)
+		_, stated := harvest.RetryAfter(err) // the time
+		switch {
+		case answered:
+			fmt.Println(status.Code, "gone:", errors.Is(err, websync.ErrGone), "temporary:", errors.Is(err, harvest.ErrTemporary), "time stated:", stated)
+		case failed:
+			fmt.Println("no answer, temporary:", request.Kind == harvest.ErrTemporary, "too early:", errors.Is(err, harvest.ErrNotYet), "time stated:", stated)
+		default:
+			text, _ := io.ReadAll(resp.Body)
+			fmt.Println(string(text), resp.Body.Close())
+		}
+	}
+	get("/agent")
+	get("/nothing")
+	get("/busy")
+	get("/agent") // the host asked to wait
+	// Output:
+	// true secret <nil>
+	// 404 gone: true temporary: false time stated: false
+	// 503 gone: false temporary: true time stated: true
+	// no answer, temporary: true too early: true time stated: true
 }

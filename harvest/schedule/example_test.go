@@ -2,7 +2,9 @@ package schedule_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -23,6 +25,9 @@ func Example() {
 		},
 		Concurrency: 1,
 		Ended: func(source harvest.Source, report *harvest.Report, err error) {
+			if errors.Is(err, schedule.ErrStalled) {
+				log.Println(harvest.Host(source), "sends nothing any more")
+			}
 			fmt.Println(source.Key(), report.Created, err)
 			if left--; left == 0 {
 				cancel() // usually a signal does that

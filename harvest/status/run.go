@@ -134,9 +134,9 @@ func whatIsLeft(r *harvest.Report) string {
 }
 
 // Errors returns what went wrong, a line for each: the error that ended the run, unless
-// it was interrupted, the limit of its Quota, the hosts that it left alone, the problems and the failures. Each
-// names its URL once. The name of the Source, which stands beside them, is left out where
-// it comes first.
+// it was interrupted, the limit of its Quota, the hosts that it left alone, the problems
+// and the failures. These name their id and URL once, without secrets. The name of the
+// Source, which stands beside them, is left out where it comes first.
 func (r *Result) Errors() (lines []string) {
 	report := r.Report
 	if r.Err != nil && !r.Interrupted { // of which the verdict says enough
