@@ -60,8 +60,8 @@ func (f folder) EraseBlob(_ context.Context, name string, offset, size int64) er
 	return errors.Join(err, file.Close())
 }
 
-// Long bodies can be anywhere beside the Store, here in files. Keys of the Store that begin
-// with BlobKey show that there are some, so that their loss is noticed early.
+// Long bodies can be anywhere beside the Store, here in files. Keys of the Store that
+// begin with BlobKey show that there are some, so that their loss is noticed early.
 func ExampleBlobs() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "blobs")

@@ -9,8 +9,8 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 )
 
-// A program follows the log for as long as it runs. The Head is read before each round, so
-// that no change is missed between Each and WaitLog.
+// A program follows the log for as long as it runs. It reads the Head before each round,
+// so that it misses no change between Each and WaitLog.
 func ExampleWaitLog() {
 	ctx, cancel := context.WithCancel(context.Background())
 	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New())}

@@ -74,8 +74,8 @@ func ExampleRefusedError() {
 	// table: the locator is required
 }
 
-// All documents link to the Capability List that covers them, in their HTTP headers; pages
-// of a program's own do so in their heads.
+// Documents link to the Capability List that covers them in their HTTP headers, and pages
+// of a program's own in their heads.
 func ExampleLinked() {
 	list := websync.Link{Rel: "resourcesync", Href: "https://example.org/capabilitylist.xml"} // Link of a resourcesync.Publisher
 	pages := publish.Linked(publish.Text("/hello.txt", "Hello."), list)

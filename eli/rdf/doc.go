@@ -1,5 +1,5 @@
-// Package rdf has the terms, triples and quads of RDF 1.1, reads and writes them as
-// N-Quads and N-Triples, and names the terms of the ELI ontology.
+// Package rdf has the terms, triples and quads of RDF 1.1, and reads and writes them as
+// N-Quads and N-Triples.
 //
 // Reading. A [Reader] streams the quads of an N-Quads document. Each N-Triples document
 // is one, too. It checks the whole grammar: the first line that departs from it ends
