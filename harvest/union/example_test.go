@@ -11,8 +11,8 @@ import (
 	"github.com/websync-go/websync/harvest/union"
 )
 
-// Two registers list one act. The ministry has the higher rank and owns it. The court adds
-// what the ministry does not have.
+// Two registers list one act. The ministry has the higher rank and owns it. The court
+// adds what the ministry does not have.
 func Example() {
 	ctx := context.Background()
 	h := &harvest.Harvester{Catalog: harvest.NewCatalog(memstore.New())}
