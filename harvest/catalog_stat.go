@@ -52,7 +52,8 @@ func (s *Catalog) Stat(ctx context.Context) (st Stat, err error) {
 				var src source
 				err := src.parse(p.value)
 				places[src.n] = len(st.Sources)
-				st.Sources = append(st.Sources, SourceStat{Source: string(p.key[1:]), Live: src.live, Tombstones: src.records - src.live})
+				stat := SourceStat{Source: string(p.key[1:]), Live: src.live, Tombstones: src.records - src.live}
+				st.Sources = append(st.Sources, stat)
 				return err
 			},
 			generationKey: func(p pair) error {

@@ -216,8 +216,10 @@ const (
 // consistent is what Inspect finds out.
 func (s *Catalog) Import(ctx context.Context, from io.Reader) error {
 	in := &importer{
-		Catalog: &Catalog{Now: s.Now, ChunkSize: s.ChunkSize, Blobs: s.Blobs, store: s.store, onePage: s.onePage, importing: true},
-		ctx:     ctx, from: bufio.NewReaderSize(from, 1<<20), hash: sha256.New(),
+		Catalog: &Catalog{
+			Now: s.Now, ChunkSize: s.ChunkSize, Blobs: s.Blobs, store: s.store, onePage: s.onePage, importing: true,
+		},
+		ctx: ctx, from: bufio.NewReaderSize(from, 1<<20), hash: sha256.New(),
 	}
 	rand.Read(in.done.token[:])
 	err := in.magic()

@@ -25,8 +25,8 @@ var upgrades [0]upgrade
 type olderError struct{ layout byte }
 
 func (e *olderError) Error() string {
-	return fmt.Sprintf("harvest: the Store has layout %d of an older version, this one reads layout %d: ", e.layout, layoutVersion) +
-		"harvest again into an empty Store"
+	const text = "harvest: the Store has layout %d of an older version, this one reads layout %d: harvest again into an empty Store"
+	return fmt.Sprintf(text, e.layout, layoutVersion)
 }
 
 // unfinishedMark is the first byte of the head of a Store that can't be used yet. Older
@@ -81,7 +81,8 @@ func (u *unfinished) err() error {
 	if u.why == forUpgrade {
 		return &olderError{u.layout}
 	}
-	return fmt.Errorf("%w: an import has written a part of it: import again, from the same Store or file, to go on", ErrUnfinished)
+	const text = "%w: an import has written a part of it: import again, from the same Store or file, to go on"
+	return fmt.Errorf(text, ErrUnfinished)
 }
 
 // upToDate calls fn, and once more if it had to upgrade the Store first.

@@ -127,8 +127,8 @@ func (r *run) present(s *slot) *statement {
 // Recheck, but once if there are two lists; for those of an event with Recheck; for those
 // that were obtained too early, if a log states their time again, if it is a second of
 // the last minute, which may be rounded up, or once its period is over; and for those of
-// the sample. If there are two lists, the second one
-// does not ask for what the first one has just got.
+// the sample. If there are two lists, the second one does not ask for what the first one
+// has just got.
 func (p *pipe) asksAgain(s *slot) bool {
 	inLog := p.snap == nil
 	switch justGot := p.twoLists && s.listed && s.rec.Seq > p.began; {

@@ -206,8 +206,8 @@ func TestUnchangedParts(t *testing.T) {
 // TestEverythingIsRead: what makes a run read all parts.
 func TestEverythingIsRead(t *testing.T) {
 	for name, change := range map[string]func(s *keptSite){
-		"other bodies":           func(s *keptSite) { s.h.Bodies = harvest.VerifyBodies },
-		"Recheck":                func(s *keptSite) { s.h.Recheck = true },
+		"other bodies": func(s *keptSite) { s.h.Bodies = harvest.VerifyBodies },
+		"Recheck":      func(s *keptSite) { s.h.Recheck = true },
 		"a source that is not believed": func(s *keptSite) {
 			s.h.Sample = 1
 			for i := range 3 {

@@ -82,7 +82,7 @@ func (p *storeCommand) run(ctx context.Context, args []string) int {
 				return fmt.Errorf("there is no command %q", command)
 			}
 			if n := len(p.names); task.arguments >= 0 && n != task.arguments || task.arguments < 0 && n == 0 {
-				return fmt.Errorf("%s: it has another number of arguments than %d", command, n)
+				return fmt.Errorf("%s with %s: see -h", command, display.Plural(int64(n), "argument", "arguments"))
 			}
 			if command == "move" {
 				p.store = p.names[0]
@@ -196,7 +196,8 @@ func (p *storeCommand) drop(ctx context.Context, store *harvest.Catalog) (int, e
 				return exitDone, err
 			}
 		}
-		p.say("%s: %s %s records and %s tasks", websync.RedactURL(src.Source), verb, display.Number(src.Live), display.Number(src.Tasks))
+		name := websync.RedactURL(src.Source)
+		p.say("%s: %s %s records and %s tasks", name, verb, display.Number(src.Live), display.Number(src.Tasks))
 	}
 	return exitDone, nil
 }

@@ -77,15 +77,15 @@ func TestStoreRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(export, []byte("no export"), 0o600))
 	a := "-store=sqlite:" + filepath.Join(dir, "a.db")
 	for want, args := range map[string][]string{
-		"name a command":                                         {},
-		`there is no command "what"`:                             {"what"},
-		"stat: it has another number of arguments than 1":        {"stat", "x"},
-		"drop-source: it has another number of arguments than 0": {"drop-source"},
-		"no such source":                                         {a, "drop-source", "https://x.example/"},
-		"file exists":                                            {a, "export", export},
-		"an export begins with":                                  {"-store=sqlite:" + filepath.Join(dir, "new.db"), "import", export},
-		"no such file":                                           {"-store=sqlite:" + filepath.Join(dir, "none.db"), "stat"},
-		"not one of mem":                                         {"move", "what", "mem"},
+		"name a command":                       {},
+		`there is no command "what"`:           {"what"},
+		"stat with 1 argument: see -h":         {"stat", "x"},
+		"drop-source with 0 arguments: see -h": {"drop-source"},
+		"no such source":                       {a, "drop-source", "https://x.example/"},
+		"file exists":                          {a, "export", export},
+		"an export begins with":                {"-store=sqlite:" + filepath.Join(dir, "new.db"), "import", export},
+		"no such file":                         {"-store=sqlite:" + filepath.Join(dir, "none.db"), "stat"},
+		"not one of mem":                       {"move", "what", "mem"},
 	} {
 		code, _, stderr := storeNow(t, args...)
 		assert.Equal(t, exitFailed, code, args)
