@@ -362,3 +362,37 @@ func TestRetainDaily(t *testing.T) {
 		assert.Equal(t, hours, slices.Compact(began))
 	})
 }
+
+// A repeating Store runs each Update twice, and something else is committed in between.
+type repeating struct {
+	harvest.Store
+	between func()
+}
+
+func (s *repeating) Update(ctx context.Context, fn func(harvest.Tx) error) error {
+	repeat := errors.New("repeat")
+	err := s.Store.Update(ctx, func(tx harvest.Tx) error { return errors.Join(fn(tx), repeat) })
+	if !errors.Is(err, repeat) {
+		return err
+	}
+	s.between()
+	return s.Store.Update(ctx, fn)
+}
+
+// An Update that a Store runs again leaves nothing of its first run in the new numbers.
+func TestCompactRepeated(t *testing.T) {
+	h := newHistory(t)
+	for i := range 600 {
+		h.change(fmt.Sprint(i%300), websync.Updated, false)
+	}
+	n := 0
+	between := func() {
+		for range 20 {
+			n++
+			h.change(fmt.Sprint(n*7%300), websync.Updated, false)
+		}
+	}
+	_, err := harvest.OnePage(h.at(&repeating{h.db, between})).Compact(ctx)
+	require.NoError(t, err)
+	inspect(t, h.db)
+}
