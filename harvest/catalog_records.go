@@ -1,7 +1,6 @@
 package harvest
 
 import (
-	"context"
 	"encoding/binary"
 	"slices"
 	"time"
@@ -257,43 +256,6 @@ func (w *writer) deleteTask(ids *idSpace, ref taskRef) (deleted uint64, err erro
 		return t.N, err
 	}
 	return t.N, w.delete(dueKeyOf(ids, &t))
-}
-
-// forget removes the tasks and the checkpoint of a source, what it is counted to hold, and
-// some States.
-func (s *Catalog) forget(ctx context.Context, name string, states []string) error {
-	var src source
-	err := s.view(ctx, func(r *reader) (err error) {
-		src, _, err = r.source(name)
-		return err
-	})
-	if err != nil || src.n == 0 {
-		return err
-	}
-	prefix := newKey(taskKey).source(src.n)
-	_, err = s.updatePages(ctx, prefix, prefix.end(), pageItems, func(w *writer, page []pair) error {
-		for _, id := range src.idsOf(page) {
-			if _, err := w.deleteTask(&src.idSpace, taskRef{ID: id}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return s.update(ctx, func(w *writer) error {
-		keys := []key{newKey(checkpointKey).source(src.n), usageKeyOf(name)}
-		for _, state := range states {
-			keys = append(keys, newKey(stateKey).text(state))
-		}
-		for _, k := range keys {
-			if err := w.delete(k); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }
 
 func mayFallDue(t *Task) bool { return t.Kind == TaskGet && !t.Parked }

@@ -68,15 +68,15 @@ func TestRestored(t *testing.T) {
 	}
 }
 
-// DropSource deletes all records by tombstones, and forgets what the source had besides.
-// Other sources stay as they are.
-func TestDropSource(t *testing.T) {
+// Remove deletes all records by tombstones, and forgets what the source had besides. Other
+// sources stay as they are.
+func TestRemoveOneOfTwo(t *testing.T) {
 	c := harvest.NewCatalog(memstore.New())
 	fillToMove(t, c, 30)
 	before, err := c.Stat(t.Context())
 	require.NoError(t, err)
 	require.EqualValues(t, 1, before.Sources[0].Tasks)
-	report, err := (&harvest.Harvester{Catalog: c}).DropSource(t.Context(), "https://a.example/")
+	report, err := (&harvest.Harvester{Catalog: c}).Remove(t.Context(), harvest.Of("https://a.example/"))
 	require.NoError(t, err)
 	assert.EqualValues(t, before.Sources[0].Live, report.Deleted)
 	at, err := c.Checkpoint(t.Context(), "https://a.example/")
@@ -94,7 +94,7 @@ func TestDropSource(t *testing.T) {
 	last := testkit.Entries(t, c)
 	assert.Equal(t, websync.Deleted, last[len(last)-1].Kind)
 	isConsistent(t, c)
-	unknown, err := (&harvest.Harvester{Catalog: c}).DropSource(t.Context(), "https://unknown.example/")
+	unknown, err := (&harvest.Harvester{Catalog: c}).Remove(t.Context(), harvest.Of("https://unknown.example/"))
 	require.NoError(t, err)
 	assert.Zero(t, unknown.Deleted)
 }

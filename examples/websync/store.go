@@ -192,7 +192,7 @@ func (p *storeCommand) drop(ctx context.Context, store *harvest.Catalog) (int, e
 		verb := "would delete"
 		if !p.plan {
 			verb = "deleted"
-			if _, err := (&harvest.Harvester{Catalog: store}).DropSource(ctx, src.Source); err != nil {
+			if _, err := (&harvest.Harvester{Catalog: store}).Remove(ctx, harvest.Of(src.Source)); err != nil {
 				return exitDone, err
 			}
 		}
