@@ -21,8 +21,8 @@ import (
 	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
-// A duringRun is a Source that calls copy in the middle of its listing, while others of its
-// resources are stored.
+// A duringRun is a Source that calls copy in the middle of its listing, while others of
+// its resources are stored.
 type duringRun struct{ copy func() }
 
 func (*duringRun) Key() string { return "https://a.example/" }
@@ -89,7 +89,8 @@ func TestBackupOfSQLite(t *testing.T) {
 	}
 }
 
-// In the opposite order a copy may lack files that its database names: Inspect finds that.
+// In the opposite order a copy may lack files that its database names: Inspect finds
+// that.
 func TestBackupInTheWrongOrder(t *testing.T) {
 	if _, err := exec.LookPath("sqlite3"); err != nil {
 		t.Skip("no sqlite3")

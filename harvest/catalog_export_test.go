@@ -23,8 +23,8 @@ func Keys(ctx context.Context, db Store, letter byte) (n int) {
 	return n
 }
 
-// UpgradeAlso gives a Catalog a step from the layout before this one's first: page changes
-// the values of all States, each once.
+// UpgradeAlso gives a Catalog a step from the layout before this one's first: page
+// changes the values of all States, each once.
 func UpgradeAlso(c *Catalog, page func(value []byte) []byte) {
 	from := newKey(stateKey)
 	c.upgrades = append([]upgrade{{from, from.end(), func(tx Tx, pairs []pair) error {

@@ -18,8 +18,8 @@ import (
 
 // Inspect reads the whole Store at one moment and returns what is inconsistent in it, the
 // first thousand faults at most. Runs may go on meanwhile. It takes some twenty bytes of
-// memory for each record, and as many for each body. Of bodies that are kept beside the Store
-// it looks whether those that records name are there, with the right length.
+// memory for each record, and as many for each body. Of bodies that are kept beside the
+// Store it looks whether those that records name are there, with the right length.
 func (s *Catalog) Inspect(ctx context.Context) (faults []string, err error) {
 	err = s.viewListed(ctx, listOf(nil), func(r *reader) error {
 		noting := &notingReader{Reader: r.Reader}
@@ -128,8 +128,8 @@ func (in *inspection) has(k key) bool {
 	return v != nil
 }
 
-// each calls fn with each page of the keys of a kind, and list with the page before, which
-// adds the keys that fn needs. It returns their number.
+// each calls fn with each page of the keys of a kind, and list with the page before,
+// which adds the keys that fn needs. It returns their number.
 func (in *inspection) each(kind byte, list func(p pair, add func(key)), fn func(p pair)) (n int) {
 	from := newKey(kind)
 	for to := from.end(); from != nil; {

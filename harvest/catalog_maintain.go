@@ -21,8 +21,8 @@ import (
 // the next one removes what it has written. If another process begins to compact the same
 // Store, the earlier call ends with [ErrHeld].
 //
-// [Catalog.Retain] decides when this is worth it, keeps what is recent, and waits until no
-// run is disturbed.
+// [Catalog.Retain] decides when this is worth it, keeps what is recent, and waits until
+// no run is disturbed.
 func (s *Catalog) Compact(ctx context.Context) (generation uint64, err error) {
 	return s.compact(ctx, &selection{last: math.MaxInt64})
 }
@@ -233,8 +233,8 @@ func (w *writer) prefetchCopied(found []pair) error {
 	})
 }
 
-// copyEntry copies the entry c.from, if k selects it. The latest one of an id is copied in
-// the state that the record has now: it may have been touched.
+// copyEntry copies the entry c.from, if k selects it. The latest one of an id is copied
+// in the state that the record has now: it may have been touched.
 func (w *writer) copyEntry(c *compaction, k *selection, value []byte) error {
 	var e entry
 	if err := e.parse(value); err != nil {

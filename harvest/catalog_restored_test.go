@@ -22,7 +22,8 @@ func clockAt(clock *time.Time) *harvest.Catalog {
 }
 
 // After a backup was restored the log has a generation that neither the lost Store nor
-// another restored copy had, however often these were compacted. What it holds is the same.
+// another restored copy had, however often these were compacted. What it holds is the
+// same.
 func TestRestored(t *testing.T) {
 	clock := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	lost := clockAt(&clock)
@@ -68,8 +69,8 @@ func TestRestored(t *testing.T) {
 	}
 }
 
-// Remove deletes all records by tombstones, and forgets what the source had besides. Other
-// sources stay as they are.
+// Remove deletes all records by tombstones, and forgets what the source had besides.
+// Other sources stay as they are.
 func TestRemoveOneOfTwo(t *testing.T) {
 	c := harvest.NewCatalog(memstore.New())
 	fillToMove(t, c, 30)

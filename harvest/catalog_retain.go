@@ -20,9 +20,9 @@ import (
 // lengths of its id and its URL.
 type Retention struct {
 	// Log is how long the log keeps an entry after a later one of the same id has
-	// superseded it, and a tombstone the description of what was deleted. They are removed
-	// when they are a quarter of the log, and at the latest after twice this time. If
-	// zero, it is 45 days; if negative, they stay.
+	// superseded it, and a tombstone the description of what was deleted. They are
+	// removed when they are a quarter of the log, and at the latest after twice this
+	// time. If zero, it is 45 days; if negative, they stay.
 	Log time.Duration
 
 	// Bodies is how long a body stays after the last current record has ceased to name
@@ -310,8 +310,8 @@ func (w *writer) tombstoneItem(e *entry) ([]byte, error) {
 
 // RetainDaily calls Retain once a day until ctx ends, in one of the processes that share
 // the Store. It calls ran, if that is not nil, after each call that has done something or
-// failed; what failed is tried again after an hour. The first call comes ten minutes after
-// the start at the earliest: a start is no quiet time.
+// failed; what failed is tried again after an hour. The first call comes ten minutes
+// after the start at the earliest: a start is no quiet time.
 func (s *Catalog) RetainDaily(ctx context.Context, r Retention, ran func(Retained, error)) {
 	for wait := retainStart; sleep(ctx, wait) == nil; {
 		var done Retained

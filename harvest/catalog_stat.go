@@ -10,8 +10,8 @@ import (
 // A Stat is what a Catalog holds.
 type Stat struct {
 	Head websync.Head `json:"-"`
-	// Entries are those of the newest generation of the log, Superseded those of them that
-	// a later one has replaced, and Older those of older generations.
+	// Entries are those of the newest generation of the log, Superseded those of them
+	// that a later one has replaced, and Older those of older generations.
 	Entries    int64 `json:"entries"`
 	Superseded int64 `json:"superseded"`
 	Older      int64 `json:"older"`

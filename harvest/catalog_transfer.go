@@ -44,8 +44,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Export writes to to all that the Catalog holds, for Import: records with their numbers,
 // all generations of the log, tasks, checkpoints, State and bodies, but no claims. It is
-// what the Catalog held at one moment; runs may go on beside it. All that time one View of
-// the Store is open. If to is slower than the Store bears, Export fails.
+// what the Catalog held at one moment; runs may go on beside it. All that time one View
+// of the Store is open. If to is slower than the Store bears, Export fails.
 //
 // A body whose file beside the Store is missing is missing in the export, too.
 func (s *Catalog) Export(ctx context.Context, to io.Writer) error {
@@ -212,8 +212,8 @@ const (
 //
 // The export is not trusted: of a damaged or truncated one the error says at which byte,
 // and matches [websync.ErrNotDocument], [websync.ErrTruncated], [websync.ErrLimit] or
-// [websync.ErrMismatch]. For one of a newer version it is [ErrNewer]. Whether what it holds is
-// consistent is what Inspect finds out.
+// [websync.ErrMismatch]. For one of a newer version it is [ErrNewer]. Whether what it
+// holds is consistent is what Inspect finds out.
 func (s *Catalog) Import(ctx context.Context, from io.Reader) error {
 	in := &importer{
 		Catalog: &Catalog{

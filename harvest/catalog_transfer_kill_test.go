@@ -102,8 +102,8 @@ func (m *mover) run(t testing.TB) (cpu time.Duration, killed bool) {
 }
 
 // TestMoveKilled moves a Store from SQLite to PostgreSQL and back. The process is killed
-// twice on each way. The long form moves a million records in at most 40 µs of processor time
-// each, both ways together.
+// twice on each way. The long form moves a million records in at most 40 µs of processor
+// time each, both ways together.
 func TestMoveKilled(t *testing.T) {
 	dsn := pgtest.Server(t)
 	n := 1_000_000

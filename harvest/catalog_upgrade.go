@@ -39,8 +39,8 @@ const (
 	forUpgrade
 )
 
-// An unfinished is in the place of the head until a task is done that makes the Store what
-// it is to be. So nobody takes it for whole, whatever happens to who does the task.
+// An unfinished is in the place of the head until a task is done that makes the Store
+// what it is to be. So nobody takes it for whole, whatever happens to who does the task.
 type unfinished struct {
 	why byte
 
@@ -110,8 +110,8 @@ func (s *Catalog) upToDate(ctx context.Context, fn func() error) error {
 	return fn()
 }
 
-// upgrade upgrades the next page, and reports whether that was the last one. Whoever finds
-// an upgrade that is not done goes on with it, also beside another process.
+// upgrade upgrades the next page, and reports whether that was the last one. Whoever
+// finds an upgrade that is not done goes on with it, also beside another process.
 func (s *Catalog) upgrade(tx Tx) (done bool, err error) {
 	hk := newKey(headKey)
 	b, err := tx.Get(hk)

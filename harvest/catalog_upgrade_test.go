@@ -18,8 +18,8 @@ import (
 // states is how many States the Store that is upgraded has: some pages of them.
 const states = 700
 
-// A dying one is a Store that is dead after some Updates: before the last one is applied, or
-// after it.
+// A dying one is a Store that is dead after some Updates: before the last one is applied,
+// or after it.
 type dying struct {
 	harvest.Store
 	left  int

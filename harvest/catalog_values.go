@@ -54,8 +54,8 @@ func (h *head) append(b []byte) []byte {
 	return appendBool(b, h.begun)
 }
 
-// parse returns an *olderError for a head that an upgrade must bring up to date first, and
-// the error of an unfinished Store.
+// parse returns an *olderError for a head that an upgrade must bring up to date first,
+// and the error of an unfinished Store.
 func (h *head) parse(b []byte) error {
 	p := parse(b)
 	switch v := b[0]; {

@@ -156,17 +156,18 @@
 // Store, [Reader], [Tx], and the optional interfaces, which a Catalog detects:
 // [Prefetcher] for a Store behind a network, [Blobs] for files or objects beside it,
 // [Owners] if it can find out that a process has died, [Rester] if it has work to do
-// between the Updates of maintenance, [Shrinker] if it does not give back space by itself,
-// and [Watcher] if it can notify other processes.
+// between the Updates of maintenance, [Shrinker] if it does not give back space by
+// itself, and [Watcher] if it can notify other processes.
 //
 // One Update stores many finished events: for each put two Sets, and one Get unless its
 // id is greater than all others. With a Prefetcher the reads of an Update are at most
 // four round trips, and those of a View that looks up records two; after a Compact one
-// more. An iterator reads up to 256 records in one View and yields them after it.
-// Retain, Compact, Drop and Vacuum work in many Updates of a few hundredths of a second, with a
+// more. An iterator reads up to 256 records in one View and yields them after it. Retain,
+// Compact, Drop and Vacuum work in many Updates of a few hundredths of a second, with a
 // rest after each. For the keys see [LogKey] and [BlobKey].
 //
-// A Store holds the version of its layout. A Catalog brings a Store of an older layout, from
-// 9 on, up to date before the first thing that it does with it, in many Updates: if it is
-// interrupted, the next Catalog goes on. [ErrNewer] is the error for a newer layout.
+// A Store holds the version of its layout. A Catalog brings a Store of an older layout,
+// from 9 on, up to date before the first thing that it does with it, in many Updates: if
+// it is interrupted, the next Catalog goes on. [ErrNewer] is the error for a newer
+// layout.
 package harvest

@@ -20,13 +20,13 @@ import (
 // else of its Content. Of one without a URL, it is the ID. The path has no
 // percent-encoding. The element ** of a pattern stands for any number of path elements,
 // none included; every other element matches one as [path.Match] does. A pattern without
-// a slash matches in every directory: *.pdf is **/*.pdf, and /news/** is all below /news/.
-// After "re:" a pattern is a regular expression, of package regexp, for any part of the
-// path and, after a question mark, the query.
+// a slash matches in every directory: *.pdf is **/*.pdf, and /news/** is all below
+// /news/. After "re:" a pattern is a regular expression, of package regexp, for any part
+// of the path and, after a question mark, the query.
 //
-// What a Filter leaves out counts as [OutcomeExcluded], and the run is in step without it.
-// It is listed nevertheless: what the Catalog holds of it, from a run with another Filter,
-// stays as it is until the source states its deletion or no longer lists it.
+// What a Filter leaves out counts as [OutcomeExcluded], and the run is in step without
+// it. It is listed nevertheless: what the Catalog holds of it, from a run with another
+// Filter, stays as it is until the source states its deletion or no longer lists it.
 //
 // A run whose Filter is not that of the last one lists the source from the beginning, and
 // ends the tasks to get what it leaves out.
@@ -103,8 +103,8 @@ func (c *chooser) excludes(r *websync.Resource) bool {
 type choice struct {
 	Filter
 	Also []string `json:"also,omitempty"`
-	// Asks is set until a run has asked for everything that is held, because Also has more
-	// than before.
+	// Asks is set until a run has asked for everything that is held, because Also has
+	// more than before.
 	Asks bool `json:"asks,omitempty"`
 }
 

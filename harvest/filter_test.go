@@ -154,8 +154,8 @@ func (p *resumed) Events(_ context.Context, run *harvest.Run) iter.Seq2[harvest.
 	}
 }
 
-// TestFilterWidens: another Filter lists the source from the beginning, also after a crash
-// at any commit.
+// TestFilterWidens: another Filter lists the source from the beginning, also after a
+// crash at any commit.
 func TestFilterWidens(t *testing.T) {
 	for commits := range 4 {
 		w := newWorld(t)
@@ -177,8 +177,8 @@ func TestFilterWidens(t *testing.T) {
 	}
 }
 
-// TestFilterAndUnchangedDocuments: a record that is left out has moved to another document
-// when that one is not read again.
+// TestFilterAndUnchangedDocuments: a record that is left out has moved to another
+// document when that one is not read again.
 func TestFilterAndUnchangedDocuments(t *testing.T) {
 	w := newWorld(t)
 	w.pages("a", "b", "c")

@@ -28,9 +28,9 @@ type Harvester struct {
 	// Sample makes each snapshot ask for one in Sample of the bodies that seem unchanged,
 	// chosen at random: ten at least, and at most 1,000 and half of Budget.Requests.
 	// Report.Rechecked counts those that had changed. If three or more had, and one in
-	// twenty, every body is asked for, conditionally, until that is no longer so. If zero,
-	// it is 200; if negative, the source is believed: the run asks for no sample, nor again
-	// for bytes that are older than a stated change. See also Run.SampleSize.
+	// twenty, every body is asked for, conditionally, until that is no longer so. If
+	// zero, it is 200; if negative, the source is believed: the run asks for no sample,
+	// nor again for bytes that are older than a stated change. See also Run.SampleSize.
 	Sample int
 
 	// MaxDelete limits the share of a source's records that one snapshot may delete, and
@@ -61,9 +61,9 @@ type Harvester struct {
 	// Also has the relations of links whose targets are got, too, such as "enclosure" and
 	// "alternate". Each is a body beside the content, with the name that
 	// [websync.Resource.BodyName] returns, and becomes visible together with it. What its
-	// server does not have is a finding; another failure fails the attempt. A run in which
-	// Also has more than before asks for everything, conditionally. Later, a target is
-	// asked for when the resource is.
+	// server does not have is a finding; another failure fails the attempt. A run in
+	// which Also has more than before asks for everything, conditionally. Later, a target
+	// is asked for when the resource is.
 	Also []string
 	// Window limits how many events are on their way at once. If zero or negative, it is
 	// 1024.

@@ -33,8 +33,8 @@ type membership struct {
 	// that was ever given.
 	Numbers map[uint64]documentNumber `json:"numbers,omitempty"`
 	Last    documentNumber            `json:"last"`
-	// Asked are those, by documentKey, that list pages which have to be asked for: neither
-	// a time nor a digest is stated of them, or they were got too early.
+	// Asked are those, by documentKey, that list pages which have to be asked for:
+	// neither a time nor a digest is stated of them, or they were got too early.
 	Asked map[uint64]bool `json:"asked,omitempty"`
 	// Several has the documents of each id whose number is severalDocuments.
 	Several map[string][]documentNumber `json:"several,omitempty"`

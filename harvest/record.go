@@ -251,8 +251,8 @@ var (
 	errBatch = errors.New("not a valid batch")
 	// ErrNewer: a newer version of this module wrote the Store.
 	ErrNewer = errors.New("written by a newer version")
-	// ErrUnfinished: an Import into the Store was not complete, or a newer version has not
-	// brought it up to date yet and this process can't.
+	// ErrUnfinished: an Import into the Store was not complete, or a newer version has
+	// not brought it up to date yet and this process can't.
 	ErrUnfinished = errors.New("the Store is unfinished")
 	// ErrCorrupt: the Store returned other bytes than it was given.
 	ErrCorrupt = errors.New("stored data is damaged")

@@ -24,7 +24,7 @@ func (r *run) remove(ctx context.Context) error {
 	b.Checkpoint = &Checkpoint{} // first: a run after an interruption lists everything again
 	b.State = map[string][]byte{}
 	for _, key := range []func(source string) string{
-		guardKey, documentsKey, listingKey, beliefKey, alikeKey, membershipKey, choiceKey, workKey,
+		guardKey, documentsKey, listingKey, beliefKey, alikeKey, membershipKey, choiceKey,
 	} {
 		b.State[key(r.key)] = nil
 	}

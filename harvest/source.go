@@ -93,9 +93,9 @@ type Run struct {
 	// document listed, and no page of it is asked for in each run. It may be called from
 	// several goroutines. If nil, no document is known.
 	Known func(url string) bool
-	// Samples is set if the engine asks for a sample of what seems unchanged, also of what
-	// Unchanged documents list: see Harvester.Sample. If it is not set, a complete pass of
-	// which all documents are Unchanged needs no snapshot.
+	// Samples is set if the engine asks for a sample of what seems unchanged, also of
+	// what Unchanged documents list: see Harvester.Sample. If it is not set, a complete
+	// pass of which all documents are Unchanged needs no snapshot.
 	Samples bool
 	// Sample is Harvester.Sample. Of the documents that seem unchanged because another
 	// one states so, a Source asks for a sample: see SampleSize.

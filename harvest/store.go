@@ -74,8 +74,8 @@ type Prefetcher interface {
 	Absent(key []byte)
 }
 
-// A Rester is a Store that has work to do between the Updates of Retain, Compact, Drop and
-// Vacuum, which write much.
+// A Rester is a Store that has work to do between the Updates of Retain, Compact, Drop
+// and Vacuum, which write much.
 type Rester interface {
 	// Rest is called after each such Update that another one follows. Others write
 	// meanwhile.

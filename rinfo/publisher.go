@@ -51,10 +51,11 @@ import (
 //
 //	done, err := catalog.Retain(ctx, harvest.Retention{}) // once a day, as a schedule.Scheduler does
 //
-// When it is worth it, the feed then leads to the new documents. The next day the old ones
-// are gone. Until then the old documents stay as they are, so a reader that is amidst them reads
-// them to their end, and finds the changes since in the subscription document. A reader
-// whose documents are dropped amidst a walk finds a hole, and begins again.
+// When it is worth it, the feed then leads to the new documents. The next day the old
+// ones are gone. Until then the old documents stay as they are, so a reader that is
+// amidst them reads them to their end, and finds the changes since in the subscription
+// document. A reader whose documents are dropped amidst a walk finds a hole, and begins
+// again.
 //
 // # MD5
 //

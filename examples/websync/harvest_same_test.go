@@ -113,8 +113,9 @@ func checkLive(t *testing.T, stderr string, something bool) {
 }
 
 // form returns a report without numbers, times and names. Findings are left out: not
-// every publisher breaks the same rules. So are the numbers that are zero for some, and what follows "In step": files that have
-// just been written are looked at twice, and pages are not.
+// every publisher breaks the same rules. So are the numbers that are zero for some, and
+// what follows "In step": files that have just been written are looked at twice, and
+// pages are not.
 func form(report string) string {
 	for _, r := range [][2]string{
 		{`(?m)^  (findings|unchanged|touched|history|requests|fetched|listed .* in full).*\n`, ""}, {`(?m)^(  took  ) .*`, "$1 TIME"},

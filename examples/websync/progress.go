@@ -19,7 +19,7 @@ const (
 	plainInterval = 10 * time.Second // between lines of progress if there is no terminal
 	liveWidth     = 79
 	// from when on a run that takes so long says what would make it shorter
-	settled   = 10 * time.Second
+	paceKnown = 10 * time.Second
 	longRun   = 30 * time.Second
 	eraseLine = "\r\x1b[K"
 	// limit of findings, problems and failures that are written during a run, of each
@@ -85,7 +85,7 @@ func (p *progress) update(now harvest.Progress) {
 // and what makes it shorter.
 func (p *progress) pace(now harvest.Progress) {
 	left := now.ETA(time.Now())
-	if left < longRun || len(now.Waiting) == 0 || time.Since(now.Started) < settled {
+	if left < longRun || len(now.Waiting) == 0 || time.Since(now.Started) < paceKnown {
 		return
 	}
 	p.mu.Lock()

@@ -45,8 +45,8 @@ func (p *storeCommand) line() *cli.Line {
 	return l
 }
 
-// A storeTask is a command of websync store. arguments is how many it has; negative: one or
-// more.
+// A storeTask is a command of websync store. arguments is how many it has; negative: one
+// or more.
 type storeTask struct {
 	arguments int
 	run       func(ctx context.Context, store *harvest.Catalog) (code int, err error)
@@ -215,8 +215,8 @@ func (p *storeCommand) restored(ctx context.Context, store *harvest.Catalog) (in
 	return exitDone, err
 }
 
-// target opens the Store in which a copy is to be, and returns what an earlier copy has left
-// of it: with -plan none is created.
+// target opens the Store in which a copy is to be, and returns what an earlier copy has
+// left of it: with -plan none is created.
 func (p *storeCommand) target(ctx context.Context, spec cli.Store) (to *harvest.Catalog, closeTo func() error, err error) {
 	if p.plan {
 		return spec.OpenDry(ctx)
@@ -224,8 +224,8 @@ func (p *storeCommand) target(ctx context.Context, spec cli.Store) (to *harvest.
 	return spec.Open(ctx)
 }
 
-// tell prints that a Store is written to target, or would be. A target must be empty, or a
-// part of the copy.
+// tell prints that a Store is written to target, or would be. A target must be empty, or
+// a part of the copy.
 func (p *storeCommand) tell(ctx context.Context, what string, target cli.Store, to *harvest.Catalog) error {
 	head, err := to.Head(ctx)
 	how := "is empty"

@@ -23,8 +23,8 @@ func storeNow(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), err.String()
 }
 
-// TestStore goes through the commands: a store that is moved, exported and imported is as it
-// was, and -plan changes nothing.
+// TestStore goes through the commands: a store that is moved, exported and imported is as
+// it was, and -plan changes nothing.
 func TestStore(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return "sqlite:" + filepath.Join(dir, name) }

@@ -301,8 +301,8 @@ func notZero(all []counted) (texts []string) {
 	return texts
 }
 
-// leftText describes the tasks that are left; "" if there are none. Those with which a run
-// is in step, although they ask again, come last.
+// leftText describes the tasks that are left; "" if there are none. Those with which a
+// run is in step, although they ask again, come last.
 func leftText(l harvest.TaskCounts) string {
 	parts := notZero([]counted{
 		{"to get", l.Waiting}, {"parked", l.Parked}, {"gone by their server", l.Gone}, {"deletions withheld", l.Withheld},

@@ -57,9 +57,9 @@ type Scheduler struct {
 	// several goroutines. The Report is never nil.
 	Ended func(source harvest.Source, report *harvest.Report, err error)
 
-	// Retention is how long the Store keeps what is no longer current. Run removes the rest
-	// once a day, as [harvest.Catalog.RetainDaily] does, and calls Retained, if that is set,
-	// when something was removed or that failed.
+	// Retention is how long the Store keeps what is no longer current. Run removes the
+	// rest once a day, as [harvest.Catalog.RetainDaily] does, and calls Retained, if that
+	// is set, when something was removed or that failed.
 	Retention harvest.Retention
 	Retained  func(harvest.Retained, error)
 

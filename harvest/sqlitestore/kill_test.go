@@ -100,8 +100,8 @@ func nextContent(head websync.Head) (content []any, last int) {
 	return append(content, task), last
 }
 
-// killed runs the child with an environment variable, kills it at a random time after so many Commits, and returns the
-// last number that it printed.
+// killed runs the child with an environment variable, kills it at a random time after so
+// many Commits, and returns the last number that it printed.
 func killed(t *testing.T, env string, commits int) (acknowledged int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])

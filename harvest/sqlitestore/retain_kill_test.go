@@ -77,8 +77,8 @@ func lastCommit(ctx context.Context, s *sqlitestore.Catalog) (last int) {
 	return last
 }
 
-// A process that is killed at any moment of a Retain loses nothing, and the next call goes
-// on where it was.
+// A process that is killed at any moment of a Retain loses nothing, and the next call
+// goes on where it was.
 func TestKillRetain(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "store.db")
 	last, generation := 0, uint64(0)

@@ -15,16 +15,16 @@ import (
 const (
 	shrinkPages = 1000                  // in one step
 	shrinkRest  = 10 * time.Millisecond // for others, between two steps
-	// shrinkTries is how often Shrink tries to empty the write-ahead log while others read
-	// it.
+	// shrinkTries is how often Shrink tries to empty the write-ahead log while others
+	// read it.
 	shrinkTries = 20
 )
 
-// Shrink implements [harvest.Shrinker]. SQLite overwrites what is deleted (secure_delete),
-// except for copies that rows have left when they moved to another page of their tree.
-// Shrink moves what is recent to kv, makes the file shorter by the pages that are not in
-// use, overwrites those copies, and empties the write-ahead log. Files of earlier versions
-// keep their length and those copies.
+// Shrink implements [harvest.Shrinker]. SQLite overwrites what is deleted
+// (secure_delete), except for copies that rows have left when they moved to another page
+// of their tree. Shrink moves what is recent to kv, makes the file shorter by the pages
+// that are not in use, overwrites those copies, and empties the write-ahead log. Files of
+// earlier versions keep their length and those copies.
 func (s *Store) Shrink(ctx context.Context) error {
 	free := 0
 	for before := -1; free != before; {

@@ -19,8 +19,9 @@ type Summary struct {
 	// Title is the heading of the page. If empty, it is "Harvest".
 	Title string
 
-	// Approve, AcceptSkipped, Recheck and Plan name the settings that the page recommends,
-	// such as the flags of a program. If empty, they are those of [harvest.Harvester].
+	// Approve, AcceptSkipped, Recheck and Plan name the settings that the page
+	// recommends, such as the flags of a program. If empty, they are those of
+	// [harvest.Harvester].
 	Approve, AcceptSkipped, Recheck, Plan string
 
 	mu          sync.Mutex

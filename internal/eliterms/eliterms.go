@@ -1,5 +1,5 @@
-// Package eliterms has the terms of the ELI ontology 1.5, with deprecated ones: names that
-// follow the namespace, separated by white space.
+// Package eliterms has the terms of the ELI ontology 1.5, with deprecated ones: names
+// that follow the namespace, separated by white space.
 package eliterms
 
 // Namespace is the namespace of the ontology.

@@ -31,8 +31,8 @@ import (
 	"github.com/websync-go/websync/resourcesync"
 )
 
-// elsewhere begins the URLs of resources that the Store of a register describes only. Each
-// change gives one another URL.
+// elsewhere begins the URLs of resources that the Store of a register describes only.
+// Each change gives one another URL.
 const elsewhere = "http://elsewhere.example"
 
 // A register is a Store of one publisher that changes every day.

@@ -3,8 +3,8 @@
 //
 //	go run ./internal/testing/house
 //
-// With -examples it prints the exported names that no example in godoc reaches instead, and
-// fails if there is one.
+// With -examples it prints the exported names that no example in godoc reaches instead,
+// and fails if there is one.
 package main
 
 import (
