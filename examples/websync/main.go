@@ -40,7 +40,7 @@ func commands(stdout, stderr io.Writer) []command {
 	check := newCheck(at("check"), os.Stdin)
 	relay := &relayCommand{Console: at("relay"), alone: stderr == os.Stderr}
 	quarantine := &quarantineCommand{Console: at("quarantine")}
-	store := &storeCommand{Console: at("store"), stdin: os.Stdin}
+	store := &storeCommand{Console: at("store"), stdin: os.Stdin, stdout: stdout}
 	return []command{
 		{"harvest", harvest.line, harvest.run},
 		{"publish", publish.line, publish.run},

@@ -23,7 +23,8 @@ var storeHelp string
 // A storeCommand is one run of websync store.
 type storeCommand struct {
 	*cli.Console
-	stdin io.Reader
+	stdin  io.Reader
+	stdout io.Writer // for exports, which are no text
 
 	store     string
 	plan      bool
@@ -297,7 +298,7 @@ func (p *storeCommand) export(ctx context.Context, from *harvest.Catalog) (code 
 		return exitDone, err
 	}
 	if name == "-" {
-		return exitDone, from.Export(ctx, p.Out)
+		return exitDone, from.Export(ctx, p.stdout)
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

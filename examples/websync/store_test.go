@@ -70,6 +70,27 @@ func TestStore(t *testing.T) {
 	assert.Contains(t, stat("a.db"), ", 0 of them superseded")
 }
 
+// TestStoreStream: an export goes through a pipe as it is.
+func TestStoreStream(t *testing.T) {
+	dir := t.TempDir()
+	from, to, file := "sqlite:"+filepath.Join(dir, "a.db"), "sqlite:"+filepath.Join(dir, "b.db"), filepath.Join(dir, "x")
+	fillStore(t, from)
+	var out, messages bytes.Buffer
+	stream := &storeCommand{Console: cli.NewConsole("store", &out, &messages), stdout: &out}
+	require.Zero(t, stream.run(t.Context(), []string{"-store=" + from, "export", "-"}), "%s", &messages)
+	code, _, stderr := storeNow(t, "-store="+from, "export", file)
+	require.Zero(t, code, stderr)
+	exported, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, exported, out.Bytes())
+
+	stream = &storeCommand{Console: cli.NewConsole("store", &messages, &messages), stdin: &out}
+	require.Zero(t, stream.run(t.Context(), []string{"-store=" + to, "import", "-"}), "%s", &messages)
+	_, want, _ := storeNow(t, "stat", "-store="+from)
+	_, got, _ := storeNow(t, "stat", "-store="+to)
+	assert.Equal(t, want, got)
+}
+
 func TestStoreRefuses(t *testing.T) {
 	dir := t.TempDir()
 	fillStore(t, "sqlite:"+filepath.Join(dir, "a.db"))
