@@ -63,7 +63,7 @@ func TestVerdict(t *testing.T) {
 		"problem and work": {Result{}, &harvest.Report{Problems: problem, Left: harvest.TaskCounts{Parked: 1}}, NotInStep,
 			"Not in step: a part of the listing could not be read, and work is left for the next run.", []string{
 				"1 resource has failed too often to be tried again before the source states a change. Harvester.Recheck tries them at once.",
-				"Documents of the source could not be read; the problems are below. Run again; if it stays so, tell the publisher.",
+				"Documents of the source could not be read; its problems name them. Run again; if it stays so, tell the publisher.",
 			}},
 		"clock": {Result{}, &harvest.Report{LogAhead: ended}, NotInStep, "Not in step: a part of the listing could not be read.",
 			[]string{"Check the clock: the last entry of the store's log has the time 2026-01-02 03:04:05 UTC."}},

@@ -95,7 +95,7 @@ func (s *Summary) aboutListing(r *harvest.Report) (steps []step) {
 		steps = append(steps, step{text, cmp.Or(s.AcceptSkipped, "Harvester.AcceptSkipped"), "does without them."})
 	}
 	if len(r.Problems) > 0 {
-		steps = append(steps, step{Text: "Documents of the source could not be read; the problems are below. " +
+		steps = append(steps, step{Text: "Documents of the source could not be read; its problems name them. " +
 			"Run again; if it stays so, tell the publisher."})
 	}
 	if n := r.ExcludedHeld; n > 0 {
