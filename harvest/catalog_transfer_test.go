@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"maps"
 	"path/filepath"
@@ -270,6 +271,25 @@ func TestImportCountsFrames(t *testing.T) {
 			_, err := target.Head(t.Context())
 			require.ErrorIs(t, err, harvest.ErrUnfinished)
 		}
+	}
+}
+
+// Keys that are not in their order, or of no kind that an export has, are refused although
+// the frame is sound.
+func TestImportRefusesKeys(t *testing.T) {
+	export, _ := exported(t, 2)
+	layout := len(exportMagic) + 9 + 1
+	for _, keys := range [][]string{{"Sb", "Sa"}, {"Sa", "Sa"}, {"h"}, {"c12345"}, {"?"}} {
+		var pairs []byte
+		for _, k := range keys {
+			pairs = append(append(append(pairs, byte(len(k))), k...), 1, 'v')
+		}
+		frame := binary.BigEndian.AppendUint32([]byte{'p'}, uint32(len(pairs)))
+		sum := crc32.Checksum(append(bytes.Clone(frame), pairs...), crc32.MakeTable(crc32.Castagnoli))
+		frame = append(binary.BigEndian.AppendUint32(frame, sum), pairs...)
+		err := harvest.NewCatalog(memstore.New()).Import(t.Context(), bytes.NewReader(append(bytes.Clone(export[:layout]), frame...)))
+		require.ErrorIs(t, err, websync.ErrMismatch, "%q", keys)
+		require.ErrorContains(t, err, "not in its order", "%q", keys)
 	}
 }
 
