@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -316,16 +317,20 @@ func (shrinker) Shrink(context.Context) error { return errShrink }
 func TestRetainDaily(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
+		var mu sync.Mutex // guards began, broken, fails and removed
 		var began []time.Duration
 		start, broken := time.Now(), 3
 		db := &hookDB{Store: memstore.New()}
 		s := harvest.NewCatalog(db)
 		db.inside = func(key []byte) {
-			if string(key) == "cretention" {
+			if mu.Lock(); string(key) == "cretention" {
 				began = append(began, time.Since(start).Round(time.Minute))
 			}
+			mu.Unlock()
 		}
 		db.before = func(int) error {
+			mu.Lock()
+			defer mu.Unlock()
 			if d := time.Since(start); broken > 0 && d > 30*time.Hour {
 				broken--
 				return io.ErrUnexpectedEOF
@@ -335,6 +340,8 @@ func TestRetainDaily(t *testing.T) {
 		worn(t, s, 300)
 		fails, removed := 0, int64(0)
 		ran := func(done harvest.Retained, err error) {
+			mu.Lock()
+			defer mu.Unlock()
 			removed += done.Entries
 			if err != nil {
 				assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
