@@ -178,7 +178,7 @@ func TestReadOnly(t *testing.T) {
 		require.True(t, s.faulty(t, at, readOnly...))
 		d.readOnly(false)
 		felt++
-		if n > 0 { // there is a directory for bodies
+		if n > 0 { // there is a Store
 			felt += s.bodiesReadOnly(t, at)
 		}
 		at.inspected(t).add(ever)
@@ -191,6 +191,7 @@ func TestReadOnly(t *testing.T) {
 // returns how many faults were felt.
 func (s *site) bodiesReadOnly(t *testing.T, at storage) (felt int) {
 	bodies, mounted := at.File+".bodies", false
+	require.NoError(t, os.MkdirAll(bodies, 0o755)) // no body so far may have been long enough for one
 	when := s.requests.Load() + 1 + s.rnd.Int64N(10)
 	s.setAnswer(func(n int64, rw http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
 		if n == when {
