@@ -283,7 +283,9 @@ func (p *pipe) keepDocument(ev *Event) {
 		p.problem(fmt.Errorf(message, websync.RedactURL(ev.Document)))
 		return
 	}
+	before := p.snap.table.listed
 	p.snap.members.keep(ev.Document, p.snap.table)
+	p.report.keep(p.snap.table.listed - before)
 }
 
 // maxAbsent limits the records that a census names.
@@ -301,7 +303,7 @@ func (w *sweeper) census(ctx context.Context) error {
 		return &StoreError{err}
 	}
 	var absent []websync.Seq
-	doubtful := 0
+	before, doubtful := table.listed, 0
 	for f, err := range table.loading(records.All) {
 		if err != nil {
 			return &StoreError{err}
@@ -321,6 +323,7 @@ func (w *sweeper) census(ctx context.Context) error {
 		*s |= seenBit
 		table.listed++
 	}
+	w.report.keep(table.listed - before - doubtful)
 	if doubtful > 0 {
 		m.partial = true
 		w.report.Skipped += doubtful

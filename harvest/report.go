@@ -20,9 +20,11 @@ type Report struct {
 
 	// Complete is set if the source was listed to its end and all its documents were
 	// read. A run of Work lists nothing and is complete.
-	Complete  bool  `json:"complete"`
-	Snapshots int   `json:"snapshots"` // listings of all resources
-	Events    int64 `json:"events"`    // puts and deletions that the source yielded
+	Complete  bool `json:"complete"`
+	Snapshots int  `json:"snapshots"` // listings of all resources
+	// Events counts the puts and deletions that the source yielded, and the entries of
+	// documents that it stated to be unchanged.
+	Events int64 `json:"events"`
 	// Skipped counts the entries that could not be read, or may be hidden in a part that
 	// could not. AcceptSkipped is Harvester.AcceptSkipped.
 	Skipped       int  `json:"skipped"`
@@ -155,6 +157,14 @@ func (r *Report) event(at websync.Datetime) {
 	if t := at.UTC().Time(); !at.IsZero() && t.After(r.Latest) {
 		r.Latest = t
 	}
+}
+
+// keep counts entries of unchanged documents.
+func (r *Report) keep(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Events += int64(n)
+	r.Unchanged += int64(n)
 }
 
 func (r *Report) outcome(o Outcome, n int64) {

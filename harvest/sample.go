@@ -243,6 +243,10 @@ func (p *pipe) askKept(ctx context.Context, part []recordPrint) error {
 			continue
 		}
 		c.choose(s)
+		if p.snap.table.seen(s.id()) { // because several documents list it
+			p.report.keep(-1)
+		}
+		p.snap.table.keep(p.snap.table.hash(s.id()))
 		p.report.event(p.timeOf(s))
 		if err := p.admit(ctx, s); err != nil {
 			return err

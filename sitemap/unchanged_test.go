@@ -196,6 +196,9 @@ func TestUnchangedParts(t *testing.T) {
 		assert.Equal(t, step.unchanged, s.unmodified(), step.name)
 		assert.Equal(t, step.deleted, report.Deleted, step.name)
 		assert.Equal(t, step.snapshots, report.Snapshots, step.name)
+		if step.snapshots > 0 {
+			assert.GreaterOrEqual(t, report.Events, report.Held, step.name)
+		}
 		assert.Equal(t, s.listed(), s.held(t), step.name)
 	}
 	faults, err := s.catalog.Inspect(t.Context())

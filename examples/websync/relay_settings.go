@@ -88,17 +88,20 @@ func (c *configuration) checkSite(*settings) error {
 	if !(c.Rate >= 0 && c.Rate <= math.MaxFloat64) {
 		return c.wrong("rate", c.Rate, "not a number of requests a second")
 	}
-	for field, text := range map[string]string{"contact": c.Contact, "user_agent": c.UserAgent} {
-		if !cli.IsAgent(text) {
-			return c.wrong(field, text, "has a control character")
+	for _, f := range []struct{ name, text string }{{"contact", c.Contact}, {"user_agent", c.UserAgent}} {
+		if !cli.IsAgent(f.text) {
+			return c.wrong(f.name, f.text, "has a control character")
 		}
 	}
 	if c.Concurrency < 0 {
 		return c.wrong("concurrency", c.Concurrency, "not a number of sources, 1 or more")
 	}
-	for field, days := range map[string]int{"retain.log": c.Retain.Log, "retain.bodies": c.Retain.Bodies} {
-		if days > cli.MaxDays {
-			return c.wrong(field, days, "not a number of days up to %d; negative is for ever", cli.MaxDays)
+	for _, f := range []struct {
+		name string
+		days int
+	}{{"retain.log", c.Retain.Log}, {"retain.bodies", c.Retain.Bodies}} {
+		if f.days > cli.MaxDays {
+			return c.wrong(f.name, f.days, "not a number of days up to %d; negative is for ever", cli.MaxDays)
 		}
 	}
 	if c.Report != "" && cli.CheckPage(c.Report) != nil {
