@@ -391,8 +391,7 @@ func (p *page) made() time.Time {
 	if !p.updated.IsZero() {
 		return p.updated.Time()
 	}
-	t, _ := time.Parse(docfetch.HTTPDate, p.LastModified) // zero if there is none
-	return t
+	return p.Made()
 }
 
 func (w *walk) resume() harvest.Checkpoint {

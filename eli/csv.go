@@ -101,7 +101,7 @@ type csvWalk struct {
 	source *CSV
 	doc    docfetch.Document
 	acts   int64
-	seen   idSet
+	seen   docfetch.Table[struct{}]
 	again  map[string]csvAct // the latest line of each act that has several
 	listed int64             // lines of such acts
 }
@@ -223,7 +223,7 @@ func (w *csvWalk) check() error {
 			return err
 		}
 		w.acts++
-		if !w.seen.add(act.uri) {
+		if _, isNew := w.seen.Add(act.uri); isNew {
 			continue
 		}
 		if w.listed++; w.listed == 1 {
@@ -233,7 +233,7 @@ func (w *csvWalk) check() error {
 			w.again[act.uri] = csvAct{}
 		}
 	}
-	w.seen = idSet{}
+	w.seen = docfetch.Table[struct{}]{}
 	w.doc.Skipped = r.skipped
 	if w.doc.MayBeCut {
 		w.doc.Skipped++

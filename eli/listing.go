@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/binary"
 	"fmt"
-	"hash/maphash"
 	"io"
 	"maps"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/internal/spool"
 	"github.com/websync-go/websync/internal/syntax"
 )
@@ -23,7 +23,7 @@ type listing struct {
 	out    *bufio.Writer
 	n      int64 // entries
 	record []byte
-	seen   idSet
+	seen   docfetch.Table[struct{}]
 	again  map[string]*repeated // the acts that occur more than once, by what variants have in common
 	passes int                  // calls of each
 	err    error                // of the file
@@ -105,7 +105,7 @@ func (l *listing) add(id string, at websync.Datetime, now time.Time) {
 	own, rest := cutForm(id)
 	l.irregular = l.irregular || own.uri(rest) != id
 	l.count(own, rest)
-	if l.seen.add(rest) && len(l.again) < maxRepeated {
+	if _, isNew := l.seen.Add(rest); !isNew && len(l.again) < maxRepeated {
 		if l.again == nil {
 			l.again = make(map[string]*repeated)
 		}
@@ -239,48 +239,4 @@ func (l *listing) read(in io.Reader, n uint64) error {
 	l.record = slices.Grow(l.record[:0], int(n))[:n]
 	_, err := io.ReadFull(in, l.record)
 	return err
-}
-
-// An idSet finds the ids that were added before, by 64 bits of their hashes. It takes 11
-// to 16 bytes an id, and half as many more while it grows.
-type idSet struct {
-	seed  maphash.Seed
-	slots []uint64 // 0: free
-	n     int
-}
-
-// add adds an id, and reports whether it may have been added before.
-func (s *idSet) add(id string) bool {
-	if s.slots == nil {
-		s.seed, s.slots = maphash.MakeSeed(), make([]uint64, 1024)
-	}
-	if s.n >= len(s.slots)*3/4 {
-		old := s.slots
-		s.slots = make([]uint64, len(old)*3/2)
-		for _, h := range old {
-			if h != 0 {
-				s.slots[s.slot(h)] = h
-			}
-		}
-	}
-	h := max(1, maphash.String(s.seed, id))
-	i := s.slot(h)
-	if s.slots[i] == h {
-		return true
-	}
-	s.slots[i] = h
-	s.n++
-	return false
-}
-
-// slot returns where a hash is, or belongs.
-func (s *idSet) slot(h uint64) int {
-	n := uint64(len(s.slots))
-	i := int(h % n)
-	for s.slots[i] != 0 && s.slots[i] != h {
-		if i++; i == len(s.slots) {
-			i = 0
-		}
-	}
-	return i
 }

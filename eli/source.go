@@ -1012,7 +1012,7 @@ func (p *polite) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Resp
 		p.same = make(map[string]bool)
 	}
 	p.same[req.URL] = resp.NotModified
-	if date := docfetch.Date(resp); date.After(p.latest) {
+	if date := docfetch.Time(resp, "Date"); date.After(p.latest) {
 		p.latest = date
 	}
 	return resp, nil

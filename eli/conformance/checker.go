@@ -11,6 +11,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/eli"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -148,9 +149,9 @@ type check struct {
 	states []state // by Rule.number
 
 	sitemap, feed *source
-	parts         []*Document // that the index lists
-	list          listing     // of the sitemap
-	entries       *dayTable   // of the feed
+	parts         []*Document         // that the index lists
+	list          listing             // of the sitemap
+	entries       docfetch.Table[day] // of the feed
 	feedFacts     feedFacts
 	pages         pageFacts
 	robots        map[string]robots

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // An ending is what the last step of an ELI looks like.
@@ -65,7 +67,7 @@ type suspect struct {
 const maxSuspects = 10_000
 
 func (e *endings) add(url string, end int, at position) {
-	kind := endingOf(pathIn(url, end))
+	kind := endingOf(url[end:][:syntax.IndexAny(url[end:], "?#")])
 	if kind == noEnding {
 		return
 	}
@@ -77,25 +79,16 @@ func (e *endings) add(url string, end int, at position) {
 	}
 }
 
-// pathIn returns the path of a URL as it is written.
-func pathIn(url string, end int) string {
-	path := url[end:]
-	if at := strings.IndexAny(path, "?#"); at >= 0 {
-		path = path[:at]
-	}
-	return path
-}
-
 // check reports the URLs of expressions and formats: those whose legal resource is
 // listed, too, and those with an ending that most others lack. If most URLs have it, it
 // may belong to the legal resources: only their pages tell.
 func (e *endings) check(k *check) {
-	total := k.list.table.count
+	total := k.list.table.Len
 	for _, s := range e.suspects {
 		trimmed := strings.TrimSuffix(s.url, "/")
 		shorter := trimmed[:strings.LastIndexByte(trimmed, '/')]
 		switch {
-		case k.list.table.has(shorter) || k.list.table.has(shorter+"/"):
+		case k.list.table.Find(shorter) != nil || k.list.table.Find(shorter+"/") != nil:
 			k.find(ruleResources, s.at, s.url, "the URL is that of "+s.ending.String()+": its legal resource is listed, too")
 		case 2*e.counts[s.ending] < total:
 			k.find(ruleResources, s.at, s.url,

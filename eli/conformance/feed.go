@@ -51,7 +51,6 @@ const (
 
 // readFeed reads the feed.
 func (k *check) readFeed() error {
-	k.entries = newDayTable()
 	s, facts := k.feed, &k.feedFacts
 	facts.stamps, facts.days = make(map[int64]int), make(map[day]bool)
 	facts.since, facts.until = noDay, noDay
@@ -129,7 +128,7 @@ func (k *check) feedEntry(item *atom.Item) {
 	if !k.isELI(e.ID) {
 		k.find(ruleEntryID, at, e.ID, "the id of an entry must be the ELI of a legal resource")
 	}
-	if !k.entries.add([]byte(e.ID), dayOf(e.Updated)) {
+	if !addDay(&k.entries, e.ID, dayOf(e.Updated)) {
 		k.findAs(asWarn, ruleEntryID, at, e.ID,
 			"the feed lists the id twice: it should list a legal resource once, with its newest date")
 	}

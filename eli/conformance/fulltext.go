@@ -125,7 +125,7 @@ func sniff(body []byte) string {
 // surely does not exist.
 func (k *check) isSoft404(url string, d *download) bool {
 	_, end := syntax.OriginOf(url)
-	path := pathIn(url, end)
+	path := url[end:][:syntax.IndexAny(url[end:], "?#")]
 	// Servers hand the first steps of paths to different programs.
 	part := url[:end]
 	if steps := strings.SplitN(path, "/", 3); len(steps) == 3 {

@@ -3,7 +3,6 @@ package conformance
 import (
 	"fmt"
 	"math/rand/v2"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/eli"
 	"github.com/websync-go/websync/eli/rdf"
+	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -77,48 +77,14 @@ func TestExamplesAreTheWorst(t *testing.T) {
 	assert.Equal(t, []int{2, 0, 1}, []int{s.examples[0].Line, s.examples[1].Line, s.examples[2].Line})
 }
 
-func TestDayTable(t *testing.T) {
-	table, want := newDayTable(), make(map[string]day)
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 50_000 {
-		url, d := fmt.Sprint("http://law.example/eli/", random.IntN(20_000)), day(random.IntN(1000))
-		held, known := want[url]
-		assert.Equal(t, !known, table.add([]byte(url), d))
-		if !known || held < d {
-			want[url] = d
-		}
+func TestAddDay(t *testing.T) {
+	var table docfetch.Table[day]
+	assert.True(t, addDay(&table, "http://law.example/eli/1", noDay))
+	assert.Equal(t, noDay, *table.Find("http://law.example/eli/1"))
+	for _, step := range []struct{ add, want day }{{-5, -5}, {3, 3}, {2, 3}, {noDay, 3}} {
+		assert.False(t, addDay(&table, "http://law.example/eli/1", step.add))
+		assert.Equal(t, step.want, *table.Find("http://law.example/eli/1"))
 	}
-	assert.Len(t, want, table.count)
-	for url, d := range want {
-		got, ok := table.find([]byte(url))
-		require.True(t, ok)
-		require.Equal(t, d, got)
-	}
-	assert.False(t, table.has("http://law.example/other"))
-}
-
-// A URL takes at most 24 bytes when the table has grown, and 40 while it grows.
-func TestDayTableSize(t *testing.T) {
-	const n = 500_000
-	table, most := newDayTable(), 0.0
-	var url []byte
-	for i := range n {
-		size := len(table.hashes)
-		url = fmt.Appendf(url[:0], "http://law.example/eli/%d", i)
-		table.add(url, 1)
-		if i > 10_000 {
-			bytes := 12 * cap(table.hashes)
-			if len(table.hashes) != size {
-				bytes += 12 * size
-			}
-			most = max(most, float64(bytes)/float64(table.count))
-		}
-		if i == n-1 {
-			assert.LessOrEqual(t, float64(12*cap(table.hashes))/n, 24.1)
-		}
-	}
-	assert.LessOrEqual(t, most, 40.1)
-	runtime.KeepAlive(table)
 }
 
 func TestDay(t *testing.T) {

@@ -170,13 +170,7 @@ func (k *check) checkMonthly() {
 		k.skip(NeedsHTTP, "A saved file does not state when it was saved.", ruleMonthly)
 		return
 	}
-	newest := s.Modified
-	for _, d := range []websync.Datetime{l.indexNewest, l.newest} {
-		if !d.IsZero() && d.Time().After(newest) && d.Time().Before(k.now.Add(24*time.Hour)) {
-			newest = d.Time()
-		}
-	}
-	switch {
+	switch newest := k.latest(s.Modified, l.indexNewest, l.newest); {
 	case newest.IsZero():
 		k.skip(NeedsVisit, "Nothing states when the sitemap was written.", ruleMonthly)
 	case k.now.Sub(newest) >= month:

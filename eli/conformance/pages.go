@@ -144,7 +144,7 @@ func (k *check) sample() []candidate {
 	var all []candidate
 	if k.Last != nil {
 		for _, page := range k.Last.Pages {
-			if len(all) < n/2 && k.list.table.has(page.URL) {
+			if len(all) < n/2 && k.list.table.Find(page.URL) != nil {
 				all = append(all, candidate{url: page.URL, lastMod: k.list.revisit[page.URL]})
 			}
 		}
@@ -375,7 +375,7 @@ func (k *check) checkOtherSubject(p *page, err error) {
 	for _, uri := range other.Described {
 		first, seen := k.pages.subjects[uri]
 		switch {
-		case k.list.table.has(uri):
+		case k.list.table.Find(uri) != nil:
 			k.findPage(ruleSynonym.Severity, ruleSynonym, p.candidate.url, "", uri,
 				"the page describes another ELI, which is listed, too: the URL is a synonym")
 			return
@@ -412,7 +412,7 @@ func (k *check) checkSubject(p *page, r *eli.LegalResource) {
 		k.pages.subjects[r.URI] = p.candidate.url
 	}
 	for _, same := range r.Strings(sameAs) {
-		if same != p.candidate.url && k.list.table.has(same) {
+		if same != p.candidate.url && k.list.table.Find(same) != nil {
 			k.findPage(ruleSynonym.Severity, ruleSynonym, p.candidate.url, "sameAs", same,
 				"the page says that the ELI is the same as another one that is listed")
 		}
@@ -466,7 +466,7 @@ func (k *check) checkTargets(p *page, r *eli.LegalResource) {
 			there, end := syntax.OriginOf(uri)
 			within := there != "" && there == k.list.prefix.origin &&
 				strings.HasPrefix(syntax.PathOf(uri, end), k.list.prefix.dir)
-			if within && k.isELI(uri) && !k.list.table.has(uri) {
+			if within && k.isELI(uri) && k.list.table.Find(uri) == nil {
 				k.findPage(asWarn, ruleComplete, p.candidate.url, links.name, uri,
 					"the page links to a legal resource that the sitemap lacks; if it has no page of its own, that is right")
 			}
@@ -476,7 +476,7 @@ func (k *check) checkTargets(p *page, r *eli.LegalResource) {
 
 // checkLevel reports an expression or a format that is listed.
 func (k *check) checkLevel(p *page, element, uri, what string) {
-	if uri != "" && uri != p.candidate.url && k.list.table.has(uri) {
+	if uri != "" && uri != p.candidate.url && k.list.table.Find(uri) != nil {
 		k.findPage(ruleResources.Severity, ruleResources, p.candidate.url, element, uri, "the sitemap must not list "+what)
 	}
 }

@@ -19,7 +19,7 @@ func (k *check) comparePair() error {
 		return nil
 	}
 	k.checkDaily()
-	if k.list.table.count == 0 {
+	if k.list.table.Len == 0 {
 		k.skip(NeedsDocument, "The sitemap lists no ELI.", ruleSame, ruleMassive, ruleHistory, ruleOneFeed)
 		return nil
 	}
@@ -54,26 +54,21 @@ func (k *check) compareEntries() {
 func (k *check) compareEntry(v *atom.View, newest day) {
 	at, id := position{k.feed, v.Line, v.Column, "entry"}, string(v.ID)
 	updated := dayOf(v.Updated)
-	lastMod, listed := k.list.table.find(v.ID)
-	if !listed {
+	lastMod := k.list.table.Find(id)
+	if lastMod == nil {
 		k.entryPrefix(id, at)
 	}
 	switch {
 	case updated == noDay || newest == noDay || updated >= newest:
 		// The sitemap may be older than the entry.
-	case !listed:
+	case lastMod == nil:
 		k.find(ruleComplete, at, id, "the sitemap lacks an ELI of the feed that is older than the sitemap")
 		k.find(ruleSame, at, id, "the feed has an ELI that the sitemap lacks")
-	case lastMod != noDay && lastMod != updated && lastMod != dayOf(v.Updated.UTC()):
-		if latest, _ := k.entries.find(v.ID); latest == updated { // not an earlier entry of the ELI
-			k.findAs(asWarn, ruleSame, at, id, fmt.Sprintf("the feed states %s, and the sitemap %s", updated, lastMod))
+	case *lastMod != noDay && *lastMod != updated && *lastMod != dayOf(v.Updated.UTC()):
+		if latest := k.entries.Find(id); latest != nil && *latest == updated { // not an earlier entry of the ELI
+			k.findAs(asWarn, ruleSame, at, id, fmt.Sprintf("the feed states %s, and the sitemap %s", updated, *lastMod))
 		}
 	}
-}
-
-// String returns the day as YYYY-MM-DD.
-func (d day) String() string {
-	return time.Unix(int64(d)*24*60*60, 0).UTC().Format(time.DateOnly)
 }
 
 // entryPrefix checks that an entry that the sitemap lacks is where its ELIs are.
@@ -115,8 +110,8 @@ func (k *check) checkMassive() {
 		many = 1000 // entries of one time
 	)
 	f, at := &k.feedFacts, position{source: k.feed}
-	if n := k.entries.count; n > few && 5*n > k.list.table.count {
-		k.findAs(asWarn, ruleMassive, at, "", fmt.Sprintf("the feed has %d of the %d legal resources", n, k.list.table.count))
+	if n := k.entries.Len; n > few && 5*n > k.list.table.Len {
+		k.findAs(asWarn, ruleMassive, at, "", fmt.Sprintf("the feed has %d of the %d legal resources", n, k.list.table.Len))
 	}
 	for _, t := range slices.Sorted(maps.Keys(f.stamps)) {
 		if n := f.stamps[t]; n > many {
@@ -151,14 +146,19 @@ func (k *check) checkDaily() {
 		return
 	}
 	k.checked(ruleDaily)
-	newest := s.Modified
-	for _, d := range []websync.Datetime{f.newest, f.feed.Updated} {
-		if !d.IsZero() && d.Time().After(newest) && d.Time().Before(k.now.Add(24*time.Hour)) {
-			newest = d.Time()
-		}
-	}
+	newest := k.latest(s.Modified, f.newest, f.feed.Updated)
 	if age := k.now.Sub(newest); newest.IsZero() || age >= weekend {
 		k.findAs(asWarn, ruleDaily, position{source: s}, f.newest.String(),
 			"nothing in the feed is younger than 4 days; a second visit shows more")
 	}
+}
+
+// latest returns the latest of some times that is not in the future by a day or more.
+func (k *check) latest(modified time.Time, dates ...websync.Datetime) time.Time {
+	for _, d := range dates {
+		if !d.IsZero() && d.Time().After(modified) && d.Time().Before(k.now.Add(24*time.Hour)) {
+			modified = d.Time()
+		}
+	}
+	return modified
 }

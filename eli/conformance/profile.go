@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -150,24 +151,16 @@ func (k *check) profile() *Profile {
 	return &Profile{
 		Version: profileVersion, Visited: k.now.UTC().Truncate(time.Second),
 		Sitemap: ProfileSitemap{
-			URL: at(s), Root: s.local, Namespace: s.space, Entries: k.list.table.count, Newest: k.list.newest,
+			URL: cmp.Or(s.URL, s.Name), Root: s.local, Namespace: s.space, Entries: k.list.table.Len, Newest: k.list.newest,
 			Modified: s.Modified.UTC(),
 		},
 		Feed: ProfileFeed{
-			URL: at(k.feed), Root: k.feed.local, Namespace: k.feed.space, ID: f.feed.ID, Updated: f.feed.Updated,
-			Entries: k.entries.count,
+			URL: cmp.Or(k.feed.URL, k.feed.Name), Root: k.feed.local, Namespace: k.feed.space, ID: f.feed.ID, Updated: f.feed.Updated,
+			Entries: k.entries.Len,
 			Days:    f.medianGap(), Extensions: slices.Sorted(slices.Values(f.spaces)), Latest: f.latest,
 		},
 		Pages: k.pages.held,
 	}
-}
-
-// at returns where a document is: its URL or, of a file, its name.
-func at(s *source) string {
-	if s.URL != "" {
-		return s.URL
-	}
-	return s.Name
 }
 
 // medianGap returns the median of the days between two days with entries; 0 if there are
@@ -272,7 +265,7 @@ func (k *check) compareCount(now, last *Profile) {
 func (k *check) compareLatest(now, last *Profile) {
 	edge := websync.NewDatetime(now.Visited.Add(-history))
 	for _, e := range last.Feed.Latest {
-		if _, ok := k.entries.find([]byte(e.ID)); !ok && e.Updated.After(edge) {
+		if k.entries.Find(e.ID) == nil && e.Updated.After(edge) {
 			k.find(ruleHistory, position{source: k.feed}, e.ID,
 				fmt.Sprintf("the entry of %s has left the feed within 60 days", e.Updated))
 		}

@@ -76,14 +76,8 @@ type book struct {
 var ruleSet = book{table: rule.NewTable("P4")}
 
 func (b *book) add(number string, kind Kind, section, summary, advice string) *Rule {
-	add := b.table.Info
-	switch kind.severity() {
-	case websync.SeverityError:
-		add = b.table.Error
-	case websync.SeverityWarning:
-		add = b.table.Warning
-	}
-	r := &Rule{Rule: add(number, "ELI Pillar IV §"+section, summary), Kind: kind, Advice: advice, number: len(b.rules)}
+	added := b.table.Add(number, "ELI Pillar IV §"+section, kind.severity(), summary)
+	r := &Rule{Rule: added, Kind: kind, Advice: advice, number: len(b.rules)}
 	b.rules = append(b.rules, r)
 	return r
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/sitemap"
 )
@@ -83,7 +84,7 @@ func ofDuplicate(element string) *Rule {
 
 // A listing is what is known of the entries of the sitemap.
 type listing struct {
-	table   *dayTable
+	table   docfetch.Table[day]
 	sampler *sampler
 	total   int // entries with a usable loc, repetitions included
 
@@ -141,7 +142,7 @@ func (l *listing) init(c *Checker) {
 	if n == 0 {
 		n = 30
 	}
-	l.table, l.sampler = newDayTable(), newSampler(n, c.Seed)
+	l.sampler = newSampler(n, c.Seed)
 	l.revisit = make(map[string]websync.Datetime)
 	if c.Last != nil {
 		for _, page := range c.Last.Pages {
@@ -325,14 +326,13 @@ func (k *check) listEntry(s *source, v *sitemap.View) {
 		return // reported
 	}
 	l.total++
-	d := dayOf(v.LastMod)
-	if !l.table.add(v.Loc, d) {
-		k.findAs(asWarn, ruleTwice, at, string(v.Loc), "the URL is listed twice")
+	loc, d := string(v.Loc), dayOf(v.LastMod)
+	if !addDay(&l.table, loc, d) {
+		k.findAs(asWarn, ruleTwice, at, loc, "the URL is listed twice")
 		return
 	}
 	l.sampler.add(v.Loc, v.LastMod)
 	k.listDate(s, v, d)
-	loc := string(v.Loc)
 	if _, ok := l.revisit[loc]; ok {
 		l.revisit[loc] = v.LastMod
 	}
@@ -363,7 +363,7 @@ func (k *check) listDate(s *source, v *sitemap.View, d day) {
 		s.document.Newest = v.LastMod
 	}
 	if f := &k.feedFacts; f.read && d > f.since && d <= f.until {
-		if _, ok := k.entries.find(v.Loc); !ok {
+		if k.entries.Find(string(v.Loc)) == nil {
 			l.missing.count++
 			if len(l.missing.examples) < maxExamples {
 				l.missing.examples = append(l.missing.examples,

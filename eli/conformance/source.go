@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/internal/document"
-	"github.com/websync-go/websync/internal/spool"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -63,39 +61,17 @@ func (k *check) fetchDocument(s *source) error {
 	if err != nil {
 		return err
 	}
-	held, err := spooled(resp.Body)
+	held, err := docfetch.Spooled(resp.Body)
 	if err != nil {
 		return err
 	}
 	s.release = held.Close
-	s.URL, s.ContentType, s.Modified = resp.URL, docfetch.ContentType(resp.Header), headerTime(resp, "Last-Modified")
+	s.URL, s.ContentType, s.Modified = resp.URL, docfetch.ContentType(resp.Header), docfetch.Time(resp, "Last-Modified")
 	s.Open = func() (io.ReadCloser, error) {
 		_, err := held.Seek(0, io.SeekStart)
 		return io.NopCloser(held), err
 	}
 	return nil
-}
-
-// spooled returns a body that can be read again.
-func spooled(body io.ReadCloser) (io.ReadSeekCloser, error) {
-	if held, ok := body.(io.ReadSeekCloser); ok {
-		return held, nil
-	}
-	held, err := spool.Read(body, 0)
-	if err = errors.Join(err, body.Close()); err != nil {
-		return nil, err
-	}
-	return held, nil
-}
-
-// headerTime returns the time in a header, or the zero Time.
-func headerTime(resp *harvest.Response, name string) time.Time {
-	if values := resp.Header[name]; len(values) > 0 {
-		if t, err := time.Parse(docfetch.HTTPDate, values[0]); err == nil {
-			return t
-		}
-	}
-	return time.Time{}
 }
 
 // rootFor returns the Root of a request: the URL that the user named on the host of url,

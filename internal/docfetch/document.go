@@ -138,12 +138,12 @@ func (p *Pass) Get(ctx context.Context, d *Document, known Validators, maxBytes 
 	}
 	d.Final = cmp.Or(resp.URL, d.URL)
 	d.Validators = Validators{resp.Validator.ETag, resp.Validator.LastModified}
-	d.Date = Date(resp)
+	d.Date = Time(resp, "Date")
 	d.ContentType, d.MayBeCut, d.Header = ContentType(resp.Header), resp.MayBeCut, resp.Header
 	if d.NotModified = resp.NotModified; d.NotModified {
 		return nil
 	}
-	if d.Body, err = spooled(resp.Body); err != nil {
+	if d.Body, err = Spooled(resp.Body); err != nil {
 		return &Error{p.Named(d.URL, err)}
 	}
 	return nil
@@ -159,8 +159,8 @@ func (d *Document) Close() error {
 	return body.Close()
 }
 
-// spooled returns the body of a response as one that can be read again.
-func spooled(body io.ReadCloser) (io.ReadSeekCloser, error) {
+// Spooled returns the body of a response as one that can be read again.
+func Spooled(body io.ReadCloser) (io.ReadSeekCloser, error) {
 	if body == nil {
 		return spool.Read(bytes.NewReader(nil), 0)
 	}
@@ -183,14 +183,13 @@ func (v Validators) Made() time.Time {
 // HTTPDate is the layout of dates in headers (RFC 9110 §5.6.7).
 const HTTPDate = "Mon, 02 Jan 2006 15:04:05 GMT"
 
-// Date returns the time of the server's clock; zero if it is not stated.
-func Date(resp *harvest.Response) time.Time {
-	if dates := resp.Header["Date"]; len(dates) > 0 {
-		if t, err := time.Parse(HTTPDate, dates[0]); err == nil {
-			return t
-		}
+// Time returns the time in a header, such as Date: the time of the server's clock. It is
+// zero if there is none.
+func Time(resp *harvest.Response, name string) (t time.Time) {
+	if values := resp.Header[name]; len(values) > 0 {
+		t, _ = time.Parse(HTTPDate, values[0]) // zero if there is an error
 	}
-	return time.Time{}
+	return t
 }
 
 // ContentType returns the media type that a header states, with its parameters; empty if

@@ -23,20 +23,21 @@ func NewTable(prefix string) *Table { return &Table{prefix: prefix + "-"} }
 
 // Info adds a rule about something that is allowed but worth knowing.
 func (t *Table) Info(name, section, summary string) websync.Rule {
-	return t.add(name, section, websync.SeverityInfo, summary)
+	return t.Add(name, section, websync.SeverityInfo, summary)
 }
 
 // Warning adds a rule about something that is discouraged, or that readers accept.
 func (t *Table) Warning(name, section, summary string) websync.Rule {
-	return t.add(name, section, websync.SeverityWarning, summary)
+	return t.Add(name, section, websync.SeverityWarning, summary)
 }
 
 // Error adds a rule about a violation of the specification.
 func (t *Table) Error(name, section, summary string) websync.Rule {
-	return t.add(name, section, websync.SeverityError, summary)
+	return t.Add(name, section, websync.SeverityError, summary)
 }
 
-func (t *Table) add(name, section string, severity websync.Severity, summary string) websync.Rule {
+// Add adds a rule of a severity.
+func (t *Table) Add(name, section string, severity websync.Severity, summary string) websync.Rule {
 	r := websync.Rule{Name: t.prefix + name, Section: section, Severity: severity, Summary: summary}
 	if slices.ContainsFunc(t.all, func(held websync.Rule) bool { return held.Name == r.Name }) {
 		panic("rule: " + r.Name + " is declared twice")
