@@ -51,7 +51,6 @@ func latest(all []change) []change {
 
 // changes returns what the feed lists, the latest first.
 func (f *updateFeed) changes(ctx context.Context) ([]change, error) {
-	const batch = 500
 	var all []change
 	full := 10_000 // then superseded ones are removed
 	add := func(c change) {
@@ -60,37 +59,27 @@ func (f *updateFeed) changes(ctx context.Context) ([]change, error) {
 			full = max(full, 2*len(all))
 		}
 	}
-	var items []*websync.Item
-	date := func() error {
-		times, err := f.publisher.times(ctx, f.Generation, items)
-		if err != nil {
-			return err
+	for items, err := range publishing.Batches(f.Entries(ctx, nil)) {
+		var times []websync.Datetime
+		var dated []*websync.Item
+		for _, item := range items {
+			switch {
+			case item.Born == 0: // a deletion of what never was
+			case item.Kind == websync.Deleted || f.publisher.refusal(item) != nil:
+				add(change{born: item.Born, seq: item.Seq})
+			default:
+				dated = append(dated, item)
+			}
 		}
-		for i, item := range items {
+		if err == nil {
+			times, err = f.publisher.times(ctx, f.Generation, dated)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for i, item := range dated {
 			add(change{item.Born, item.Seq, times[i]})
 		}
-		items = items[:0]
-		return nil
-	}
-	for item, err := range f.Entries(ctx, nil) {
-		switch {
-		case err != nil:
-			return nil, err
-		case item.Born == 0: // a deletion of what never was
-		case item.Kind == websync.Deleted || f.publisher.refusal(item) != nil:
-			add(change{born: item.Born, seq: item.Seq})
-		default:
-			own := *item
-			if items = append(items, &own); len(items) < batch {
-				continue
-			}
-			if err := date(); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if err := date(); err != nil {
-		return nil, err
 	}
 	all = slices.DeleteFunc(latest(all), func(c change) bool { return c.at.IsZero() })
 	slices.SortFunc(all, func(a, b change) int { return cmp.Or(b.at.Time().Compare(a.at.Time()), cmp.Compare(b.seq, a.seq)) })

@@ -277,34 +277,20 @@ func (c *dumpChange) write(x *dumpIndex) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
-	if err := closed(f, err); err != nil {
-		return err
-	}
-	x.state = []byte(filepath.Base(f.Name()) + " " + websync.SHA256(text).String())
-	return dirSynced(c.Dir)
-}
-
-// closed closes a file whose bytes must be on disk, unless it failed before.
-func closed(f *os.File, err error) error {
-	if err == nil {
+	if _, err = f.Write(text); err == nil {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		return dumpError(err)
+	var dir *os.File
+	if err = errors.Join(err, f.Close()); err == nil {
+		dir, err = os.Open(c.Dir)
 	}
-	return nil
-}
-
-// dirSynced flushes the names in a directory to disk.
-func dirSynced(dir string) error {
-	d, err := os.Open(dir)
 	if err == nil {
-		err = spool.SyncDir(d)
+		err = spool.SyncDir(dir)
 	}
 	if err != nil {
 		return dumpError(err)
 	}
+	x.state = []byte(filepath.Base(f.Name()) + " " + websync.SHA256(text).String())
 	return nil
 }
 

@@ -67,26 +67,15 @@ func (l *lister) refuse(item *websync.Item, why error) { l.report(ruleNotListed,
 
 // addAll adds the entries of all items.
 func (l *lister) addAll(ctx context.Context, all iter.Seq2[*websync.Item, error]) error {
-	const batch = 500         // items, until the states before are looked up
-	var items []*websync.Item // of which the first are waiting
-	waiting := 0
-	for item, err := range all {
+	for items, err := range publishing.Batches(all) {
+		if err == nil {
+			err = l.addBatch(ctx, items)
+		}
 		if err != nil {
 			return err
 		}
-		if waiting == len(items) {
-			items = append(items, new(websync.Item))
-		}
-		*items[waiting] = *item
-		if waiting++; waiting < batch {
-			continue
-		}
-		if err := l.addBatch(ctx, items[:waiting]); err != nil {
-			return err
-		}
-		waiting = 0
 	}
-	return l.addBatch(ctx, items[:waiting])
+	return nil
 }
 
 // addBatch adds the entries of items.

@@ -179,12 +179,16 @@ func (l *lister) deletedURLs(item *websync.Item) []string {
 
 // findReleased returns the URLs that changes of the list release and others may have.
 func (l *lister) findReleased(ctx context.Context) (map[string]bool, error) {
-	const batch = 500
 	wanted := make(map[string]bool)
 	d := l.publisher.newDescriber()
-	items := make([]*websync.Item, 0, batch)
-	flush := func() error {
-		priors, err := l.log.Priors(ctx, items)
+	for items, err := range publishing.Batches(l.log.Entries(ctx, func(*websync.Item, error) {})) {
+		var priors []*websync.Item
+		if err == nil {
+			priors, err = l.log.Priors(ctx, items)
+		}
+		if err != nil {
+			return nil, err
+		}
 		for i, prior := range priors {
 			if prior == nil {
 				if isUnknown(items[i]) {
@@ -198,19 +202,6 @@ func (l *lister) findReleased(ctx context.Context) (map[string]bool, error) {
 				wanted[old] = true
 			}
 		}
-		items = items[:0]
-		return err
 	}
-	for item, err := range l.log.Entries(ctx, func(*websync.Item, error) {}) {
-		if err != nil {
-			return nil, err
-		}
-		next := *item
-		if items = append(items, &next); len(items) == batch {
-			if err := flush(); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return wanted, flush()
+	return wanted, nil
 }

@@ -262,82 +262,55 @@ func (x *dumpIndex) retire(most int, needed time.Time) {
 func (c *dumpChange) latest(
 	ctx context.Context, log *publishing.Segment, refuse func(*websync.Item, error),
 ) iter.Seq2[*websync.Item, error] {
-	const batch = 500
 	return func(yield func(*websync.Item, error) bool) {
-		items := make([]*websync.Item, 0, batch)
-		flush := func() bool {
-			latest, err := c.areLatest(ctx, items)
+		for items, err := range publishing.Batches(log.Entries(ctx, refuse)) {
+			var superseded []*websync.Item
 			if err == nil {
-				err = c.withdraw(ctx, log, items, latest)
+				superseded, err = c.superseded(ctx, log, items)
 			}
 			if err != nil {
 				yield(nil, err)
-				return false
+				return
 			}
-			for i, item := range items {
-				if latest[i] && !yield(item, nil) {
-					return false
+			for _, item := range items {
+				if len(superseded) > 0 && item == superseded[0] {
+					if superseded = superseded[1:]; item.Kind != websync.Deleted {
+						continue
+					}
+				}
+				if !yield(item, nil) {
+					return
 				}
 			}
-			items = items[:0]
-			return true
 		}
-		for item, err := range log.Entries(ctx, refuse) {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			next := *item
-			if items = append(items, &next); len(items) == batch && !flush() {
-				return
-			}
-		}
-		flush()
 	}
 }
 
-// withdraw makes deletions of the changes that are not the latest, if the resource had
-// another URL before, and marks them as changes to be yielded.
-func (c *dumpChange) withdraw(ctx context.Context, log *publishing.Segment, items []*websync.Item, latest []bool) error {
-	priors, err := log.Priors(ctx, items)
+// superseded returns those of some changes that are not the latest of their resource. Of
+// these it makes deletions of those whose resource had another URL before.
+func (c *dumpChange) superseded(ctx context.Context, log *publishing.Segment, items []*websync.Item) ([]*websync.Item, error) {
+	puts := slices.DeleteFunc(slices.Clone(items), func(item *websync.Item) bool { return item.Kind == websync.Deleted })
+	current, err := c.publisher.site.Current(ctx, puts)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	superseded := puts[:0]
+	for i, item := range puts {
+		if current[i].Seq != item.Seq {
+			superseded = append(superseded, item)
+		}
+	}
+	priors, err := log.Priors(ctx, superseded)
 	d := c.publisher.newDescriber()
-	for i, item := range items {
-		if prior := priors[i]; !latest[i] && prior != nil {
-			if old := d.urlOf(prior); old != "" && old != d.urlOf(item) {
-				item.Kind, item.Bodies, latest[i] = websync.Deleted, nil, true
-			}
+	for i, prior := range priors {
+		if prior == nil {
+			continue
+		}
+		if item, old := superseded[i], d.urlOf(prior); old != "" && old != d.urlOf(item) {
+			item.Kind, item.Bodies = websync.Deleted, nil
 		}
 	}
-	return nil
-}
-
-// areLatest reports which of some changes are deletions or the latest of their resource.
-func (c *dumpChange) areLatest(ctx context.Context, items []*websync.Item) ([]bool, error) {
-	s := c.publisher.site
-	latest := make([]bool, len(items))
-	bySource := make(map[string][]int)
-	for i := range items {
-		if latest[i] = items[i].Kind == websync.Deleted; !latest[i] {
-			bySource[items[i].Source] = append(bySource[items[i].Source], i)
-		}
-	}
-	for source, at := range bySource {
-		ids := make([]string, len(at))
-		for k, i := range at {
-			ids[k] = items[i].Resource.ID
-		}
-		now, err := s.Catalog.Get(ctx, source, ids)
-		if err != nil {
-			return nil, s.CatalogError(err)
-		}
-		for k, i := range at {
-			latest[i] = now[k].Seq == items[i].Seq
-		}
-	}
-	return latest, nil
+	return superseded, err
 }
 
 // A maker makes the packages of a dump, one after the other.
