@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"mime"
 	"net/url"
 
 	"github.com/websync-go/websync"
@@ -140,10 +139,8 @@ func (d *discovery) visit(ctx context.Context, at string, depth int) error {
 			d.add(l.Target, "", nil)
 		}
 	}
-	for _, value := range doc.Header["Content-Type"] {
-		if t, _, _ := mime.ParseMediaType(value); t == "text/html" || t == "application/xhtml+xml" {
-			return d.page(doc)
-		}
+	if docfetch.IsHTML(doc.Header) {
+		return d.page(doc)
 	}
 	return d.document(ctx, doc, depth)
 }

@@ -32,10 +32,10 @@ type locs struct {
 	err      error  // io.EOF: all of it was read; nil: it has more
 }
 
-// list reads a sitemap.
-func (a *answer) list() (n locs) {
+// list reads a sitemap. Errors carry the name of the document.
+func (a *answer) list(document string) (n locs) {
 	r := sitemap.NewReader(a.reader())
-	r.Document, r.ContentType = a.final, a.contentType
+	r.Document, r.ContentType = document, a.contentType
 	for n.err == nil && n.entries < maxEntries {
 		var v *sitemap.View
 		if v, n.err = r.NextView(); n.err != nil {
@@ -71,7 +71,7 @@ func (s *search) legislation(ctx context.Context, l lead, a *answer, n locs) (fo
 		if part.err != nil {
 			return nil, ""
 		}
-		acts = part.list()
+		acts = part.list(part.final)
 		part.is("a part of the index %s", websync.RedactURL(l.url))
 		part.noteFault(acts.err)
 		if n.relation == "" {
@@ -125,10 +125,8 @@ func (s *search) updateFeed(ctx context.Context, l lead, relation string) (feed 
 		if a.err != nil {
 			continue
 		}
-		r := atom.NewReader(a.reader())
-		r.Document, r.ContentType = a.final, a.contentType
-		f := readFeed(r)
-		if r.Kind() != atom.FeedDocument || at.url != l.feed && at.url != relation && !f.isUpdates() {
+		f := a.readFeed()
+		if f.kind != atom.FeedDocument || at.url != l.feed && at.url != relation && !f.isUpdates() {
 			continue
 		}
 		a.is("an update feed of ELI Pillar IV")

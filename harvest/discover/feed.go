@@ -20,11 +20,9 @@ import (
 
 // feed returns what a feed in Atom offers. known is false if the document is none.
 func (s *search) feed(ctx context.Context, l lead, a *answer) (found []*Offer, known bool) {
-	r := atom.NewReader(a.reader())
-	r.Document, r.ContentType = a.final, a.contentType
-	f := readFeed(r)
+	f := a.readFeed()
 	switch {
-	case errors.Is(f.err, websync.ErrNotDocument), r.Kind() != atom.FeedDocument:
+	case errors.Is(f.err, websync.ErrNotDocument), f.kind != atom.FeedDocument:
 		return nil, false
 	case len(f.items) == 0 && f.err != io.EOF: // what it says of itself may be missing
 		a.is("the beginning of an Atom feed")
@@ -59,11 +57,14 @@ func (s *search) feed(ctx context.Context, l lead, a *answer) (found []*Offer, k
 // A readItems is a feed, or the beginning of one.
 type readItems struct {
 	*atom.Feed
+	kind  atom.Kind // of the document
 	items []atom.Item
 	err   error // io.EOF: all of it was read; nil: it has more
 }
 
-func readFeed(r *atom.Reader) *readItems {
+func (a *answer) readFeed() *readItems {
+	r := atom.NewReader(a.reader())
+	r.Document, r.ContentType = a.final, a.contentType
 	f := &readItems{}
 	for f.err == nil && len(f.items) < maxEntries {
 		var item atom.Item
@@ -71,7 +72,7 @@ func readFeed(r *atom.Reader) *readItems {
 			f.items = append(f.items, item)
 		}
 	}
-	f.Feed = r.Feed()
+	f.Feed, f.kind = r.Feed(), r.Kind()
 	return f
 }
 
@@ -166,9 +167,7 @@ func (s *search) profile(ctx context.Context, o *Offer, f *readItems, a *answer)
 	if older, ok := f.Link("prev-archive"); ok && len(f.items) == 0 {
 		if b := s.get(ctx, older.Href); b.err == nil { // the newest document may be empty
 			b.is("an archive document of %s", websync.RedactURL(o.URL))
-			r := atom.NewReader(b.reader())
-			r.Document, r.ContentType = b.final, b.contentType
-			signs, a = readFeed(r), b
+			signs, a = b.readFeed(), b
 		}
 	}
 	if protocol, text := signs.sign(a); protocol != "" {

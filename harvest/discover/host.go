@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/webpage"
 	"github.com/websync-go/websync/resourcesync"
@@ -104,7 +105,7 @@ func (s *search) ask(ctx context.Context, l lead) bool {
 func (s *search) robots(ctx context.Context, l lead, a *answer) (found []*Offer) {
 	const most = 5 // lines that are looked at
 	lines, err := sitemap.Sitemaps(a.reader())
-	if a.isHTML() && len(lines) == 0 {
+	if docfetch.IsHTML(a.header) && len(lines) == 0 {
 		a.page()
 		return nil
 	}

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"mime"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/atom/anyfeed"
+	"github.com/websync-go/websync/internal/docfetch"
 	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/webpage"
@@ -50,7 +50,7 @@ func (s *search) read(ctx context.Context, l lead, a *answer) []*Offer {
 	if a.is("%s", what); what == "" {
 		a.fault = err
 	}
-	if what == document.HTMLPage || a.isHTML() {
+	if what == document.HTMLPage || docfetch.IsHTML(a.header) {
 		a.page()
 	}
 	return nil
@@ -75,16 +75,6 @@ func (a *answer) root() (xmlscan.Name, []byte, error) {
 		return xmlscan.Name{}, head, err
 	}
 	return x.Name(), head, nil
-}
-
-// isHTML reports whether the server says that a document is a web page.
-func (a *answer) isHTML() bool {
-	for _, value := range a.header["Content-Type"] {
-		if t, _, _ := mime.ParseMediaType(value); t == "text/html" || t == "application/xhtml+xml" {
-			return true
-		}
-	}
-	return false
 }
 
 // otherFeed returns the offer of a feed that is not sound Atom. known is false if the
@@ -120,20 +110,12 @@ func (s *search) otherFeed(l lead, a *answer, root xmlscan.Name, head []byte) (f
 // text returns the offer of a sitemap in plain text. known is false if the document is
 // none.
 func (s *search) text(l lead, a *answer) (found []*Offer, known bool) {
-	r := sitemap.NewReader(a.reader())
-	r.ContentType = a.contentType
-	var err error
-	n := 0
-	for err == nil && n < maxEntries {
-		if _, err = r.NextView(); err == nil {
-			n++
-		}
-	}
-	if r.Kind() != sitemap.Text || n == 0 {
+	n := a.list("")
+	if n.kind != sitemap.Text || n.entries == 0 {
 		return nil, false
 	}
-	a.is("a text sitemap of %s", entries(n, err))
-	a.noteFault(err)
+	a.is("a text sitemap of %s", entries(n.entries, n.err))
+	a.noteFault(n.err)
 	o := Offer{Protocol: Sitemap, URL: l.url, grade: listing}
 	o.Topic, o.Hubs = a.channel(nil)
 	return s.offer(l, o, "it is %s", a.what), true

@@ -27,7 +27,7 @@ func (s *search) sitemap(ctx context.Context, l lead, a *answer) []*Offer {
 		a.is("a sitemap that is no document of ResourceSync")
 		return nil
 	}
-	n := a.list()
+	n := a.list(a.final)
 	a.is("a sitemap of %s", entries(n.entries, n.err))
 	if n.kind == sitemap.Index {
 		a.is("an index of sitemaps, of %s", entries(n.entries, n.err))

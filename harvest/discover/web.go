@@ -110,7 +110,7 @@ func (w *web) read(src io.Reader) ([]byte, error) {
 
 // reader returns a Reader of the document. If only its beginning was read, the Reader
 // ends with an error.
-func (a *answer) reader() io.ReadSeeker { return &cutReader{bytes.NewReader(a.body), a.cut} }
+func (a *answer) reader() *cutReader { return &cutReader{bytes.NewReader(a.body), a.cut} }
 
 // A cutReader ends with an error, unless that is nil.
 type cutReader struct {
@@ -145,8 +145,7 @@ func (w *web) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Respons
 	if a.err != nil {
 		return nil, a.err
 	}
-	body := &cutReader{bytes.NewReader(a.body), a.cut}
-	return &harvest.Response{URL: a.final, Status: 200, Header: a.header, Body: body, Length: -1}, nil
+	return &harvest.Response{URL: a.final, Status: 200, Header: a.header, Body: a.reader(), Length: -1}, nil
 }
 
 // onHost returns the URL of a path on the host of a URL.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"time"
 	"unicode/utf8"
 
@@ -199,6 +200,16 @@ func ContentType(header map[string][]string) string {
 		return types[0]
 	}
 	return ""
+}
+
+// IsHTML reports whether a header says that the document is a web page.
+func IsHTML(header map[string][]string) bool {
+	for _, value := range header["Content-Type"] {
+		if t, _, _ := mime.ParseMediaType(value); t == "text/html" || t == "application/xhtml+xml" {
+			return true
+		}
+	}
+	return false
 }
 
 // A PartError is a failure to obtain a part of a resource, such as its metadata. It is
