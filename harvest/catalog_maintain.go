@@ -65,7 +65,7 @@ func (s *Catalog) compact(ctx context.Context, k *selection) (generation uint64,
 }
 
 // beginCompaction stops any other compaction and removes what it has written.
-func (s *Catalog) beginCompaction(ctx context.Context, t token, restored bool) error {
+func (s *Catalog) beginCompaction(ctx context.Context, t token, restored int64) error {
 	var next uint64
 	err := s.update(ctx, func(w *writer) error {
 		if w.head.rewriting {
@@ -73,8 +73,8 @@ func (s *Catalog) beginCompaction(ctx context.Context, t token, restored bool) e
 		}
 		next = w.head.generation + 1
 		c := compaction{token: t, next: next}
-		if restored {
-			c.next = unusedGeneration(next, s.now())
+		if restored != 0 {
+			c.next = unusedGeneration(next, restored)
 		}
 		return w.put(newKey(compactionKey), &c)
 	})
@@ -256,6 +256,10 @@ func (w *writer) copyEntry(c *compaction, k *selection, value []byte) error {
 	if err != nil {
 		return err
 	}
+	if k.restored != 0 {
+		w.head.clock = max(k.restored, w.head.clock+1)
+		e.time = w.head.clock
+	}
 	e.prior = k.copied.numberOf(e.prior)
 	k.copied.add(c.from)
 	c.to++
@@ -263,7 +267,7 @@ func (w *writer) copyEntry(c *compaction, k *selection, value []byte) error {
 	if c.to == 1 {
 		c.firstTime = c.lastTime
 	}
-	if c.from <= w.head.baseline {
+	if c.from <= w.head.baseline || k.restored != 0 {
 		c.baseline = c.to
 	}
 	if next := c.next; c.from == latest {

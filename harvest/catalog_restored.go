@@ -10,10 +10,13 @@ import (
 // numbers after the end of the backup were given to other entries before, which are lost,
 // but which readers may have seen: under the same numbers they would miss what is written
 // now. So Restored writes a generation of the log as Compact does, with a number that no
-// other copy of the Store has used, and removes older ones. Call it before the programs
-// that use the Store start. It returns the generation.
+// other copy of the Store has used, and removes older ones. All its entries are of the
+// time of the call, or a little later, and are the first state of the log (see
+// [websync.Head]): what readers have of the lost changes is older, so they read all once,
+// and go back to what the Store holds. Call it before the programs that use the Store
+// start. It returns the generation.
 func (s *Catalog) Restored(ctx context.Context) (generation uint64, err error) {
-	generation, err = s.compact(ctx, &selection{last: math.MaxInt64, restored: true})
+	generation, err = s.compact(ctx, &selection{last: math.MaxInt64, restored: s.now()})
 	if err == nil {
 		err = s.Drop(ctx, generation)
 	}

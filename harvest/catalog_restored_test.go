@@ -2,6 +2,7 @@ package harvest_test
 
 import (
 	"bytes"
+	"maps"
 	"testing"
 	"time"
 
@@ -23,11 +24,11 @@ func clockAt(clock *time.Time) *harvest.Catalog {
 
 // After a backup was restored the log has a generation that neither the lost Store nor
 // another restored copy had, however often these were compacted. What it holds is the
-// same.
+// same, and later than all that was lost.
 func TestRestored(t *testing.T) {
 	clock := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	lost := clockAt(&clock)
-	fillToMove(t, lost, 10)
+	fillToMove(t, lost, 150) // more than a page
 	var backup bytes.Buffer
 	require.NoError(t, lost.Export(t.Context(), &backup))
 	seen := map[uint64]bool{}
@@ -44,17 +45,29 @@ func TestRestored(t *testing.T) {
 		note(lost)
 	}
 	for range 4 {
-		clock = clock.Add(time.Hour)
+		clock = clock.Add(75 * time.Minute) // an odd number of quarters
 		c := clockAt(&clock)
 		require.NoError(t, c.Import(t.Context(), bytes.NewReader(backup.Bytes())))
 		before := testkit.Live(t, c)
 		old, _, err := c.End(t.Context())
 		require.NoError(t, err)
-		generation, err := c.Restored(t.Context())
-		require.NoError(t, err)
-		assert.Equal(t, before, testkit.Live(t, c))
+		generation, err := uint64(0), errKilled
+		for n := 1; err != nil; n++ { // it may be killed in each Update
+			dead := harvest.OnePage(harvest.NewCatalog(&dying{harvest.StoreOf(c), n, true}))
+			dead.Now = c.Now
+			if generation, err = dead.Restored(t.Context()); err != nil {
+				require.ErrorIs(t, err, errKilled)
+			}
+			require.True(t, maps.Equal(before, testkit.Live(t, c)), "readers find the old numbers meanwhile")
+		}
 		isConsistent(t, c)
 		note(c)
+		head, err := c.Head(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, head.Last, head.Baseline)
+		for _, entry := range testkit.Entries(t, c) {
+			require.False(t, entry.Time.Before(clock), "readers have later changes")
+		}
 		for _, err := range c.Changes(t.Context(), websync.Range{Generation: old}) {
 			require.ErrorIs(t, err, websync.ErrNotFound)
 		}

@@ -211,7 +211,9 @@ type selection struct {
 	last   websync.Seq // up to here; of later ones all
 	copied numbers
 
-	restored bool // the new generation is one that no other copy of the Store has
+	// restored is when the Store was restored: the new generation is one that no other
+	// copy of the Store has, and all its entries are from then on. If 0, it was not.
+	restored int64
 
 	catalog *Catalog  // if nil, runs are not waited for
 	until   time.Time // when waiting ends

@@ -39,59 +39,69 @@ const patience = 5 * time.Minute
 
 // An upstream publishes its own work by one protocol.
 type upstream struct {
-	t     *testing.T
-	url   string // ends in a slash
-	entry string
-	store *harvest.Catalog
-	asked atomic.Int64           // requests for lists
-	then  atomic.Pointer[func()] // before each answer
+	t       *testing.T
+	url     string // ends in a slash
+	entry   string
+	lists   *cli.Publication
+	handler atomic.Pointer[publish.Handler]
+	store   *harvest.Catalog
+	asked   atomic.Int64           // requests for lists
+	then    atomic.Pointer[func()] // before each answer
 }
 
 const ownKey = "own"
 
 // newUpstream returns an upstream without resources, whose documents name hubs.
 func newUpstream(t *testing.T, protocol string, hubs ...string) *upstream {
-	u := &upstream{t: t, store: harvest.NewCatalog(memstore.New())}
-	handler := &publish.Handler{}
-	lists := &cli.Publication{Protocol: protocol, Hubs: hubs}
+	u := &upstream{t: t, lists: &cli.Publication{Protocol: protocol, Hubs: hubs}}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if lists.IsList(r.URL.EscapedPath()) {
+		if u.lists.IsList(r.URL.EscapedPath()) {
 			u.asked.Add(1)
 		}
 		if then := u.then.Load(); then != nil {
 			(*then)()
 		}
-		handler.ServeHTTP(w, r)
+		u.handler.Load().ServeHTTP(w, r)
 	}))
 	u.url = "http://" + server.Listener.Addr().String() + "/"
-	site := &publish.Site{Catalog: u.store, Base: u.url, Own: []string{ownKey}, Report: func(f websync.Finding) {
-		if f.Rule != "sitemap-empty" { // at first
-			t.Error(f)
-		}
-	}}
-	handler.Publishers = site.Publishers(lists.Publisher(u.url))
-	require.NoError(t, handler.Check())
-	u.entry = lists.Entry()
+	u.publish(harvest.NewCatalog(memstore.New()))
 	server.Start()
 	t.Cleanup(server.Close)
-	t.Cleanup(func() { handler.Close() })
 	return u
 }
 
+// publish publishes a store, in place of the one before.
+func (u *upstream) publish(store *harvest.Catalog) {
+	u.store = store
+	site := &publish.Site{Catalog: store, Base: u.url, Own: []string{ownKey}, Report: func(f websync.Finding) {
+		if f.Rule != "sitemap-empty" { // at first
+			u.t.Error(f)
+		}
+	}}
+	handler := &publish.Handler{Publishers: site.Publishers(u.lists.Publisher(u.url))}
+	require.NoError(u.t, handler.Check())
+	u.t.Cleanup(func() { handler.Close() })
+	u.entry = u.lists.Entry()
+	u.handler.Store(handler)
+}
+
 // put publishes a resource.
-func (u *upstream) put(name, text string) {
+func (u *upstream) put(name, text string) { u.commit(u.putting(name, text)) }
+
+// putting is the event of put.
+func (u *upstream) putting(name, text string) harvest.Event {
 	id := u.url + name
-	u.commit(harvest.Event{Kind: harvest.Put, Open: harvest.OpenBytes([]byte(text)), Resource: websync.Resource{
+	return harvest.Event{Kind: harvest.Put, Open: harvest.OpenBytes([]byte(text)), Resource: websync.Resource{
 		ID: id, Title: name, Content: websync.Link{Href: id, Type: "text/plain", Digests: websync.Digests{websync.SHA256([]byte(text))}},
-	}})
+	}}
 }
 
 func (u *upstream) delete(name string) {
 	u.commit(harvest.Event{Kind: harvest.Delete, Resource: websync.Resource{ID: u.url + name}})
 }
 
-func (u *upstream) commit(e harvest.Event) {
-	report, err := (&harvest.Harvester{Catalog: u.store}).Run(context.WithoutCancel(u.t.Context()), harvest.Of(ownKey, e))
+func (u *upstream) commit(events ...harvest.Event) {
+	report, err := (&harvest.Harvester{Catalog: u.store}).Run(context.WithoutCancel(u.t.Context()), harvest.Of(ownKey, events...))
 	if err != nil || report.Failed > 0 {
 		u.t.Errorf("%v %+v", err, report)
 	}
