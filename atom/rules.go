@@ -2,13 +2,13 @@ package atom
 
 import (
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/rule"
+	"github.com/websync-go/websync/internal/document"
 )
 
 // A Rule is one requirement on an Atom document.
 type Rule = websync.Rule
 
-var rules = rule.NewTable("atom")
+var rules = document.NewRules("atom")
 
 // Rules returns every rule, in the order of the package's sources.
 func Rules() []Rule { return rules.All() }

@@ -2,10 +2,10 @@ package atompmh
 
 import (
 	"github.com/websync-go/websync/atom"
-	"github.com/websync-go/websync/internal/rule"
+	"github.com/websync-go/websync/internal/document"
 )
 
-var rules = rule.NewTable("atompmh")
+var rules = document.NewRules("atompmh")
 
 // Rules returns the rules that Atom-PMH adds to those of package atom, in the order of
 // the package's sources.

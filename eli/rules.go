@@ -2,13 +2,13 @@ package eli
 
 import (
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/rule"
+	"github.com/websync-go/websync/internal/document"
 )
 
 // A Rule is one requirement of the specification.
 type Rule = websync.Rule
 
-var rules = rule.NewTable("eli")
+var rules = document.NewRules("eli")
 
 // Rules returns every rule, in the order of the package's sources. The rules of packages
 // rdfa, jsonld, sitemap and atom apply, too.

@@ -2,13 +2,13 @@ package resourcesync
 
 import (
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/rule"
+	"github.com/websync-go/websync/internal/document"
 )
 
 // A Rule is one requirement on a document of ResourceSync.
 type Rule = websync.Rule
 
-var rules = rule.NewTable("resourcesync")
+var rules = document.NewRules("resourcesync")
 
 // Of what a Source reads.
 var (

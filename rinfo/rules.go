@@ -2,13 +2,13 @@ package rinfo
 
 import (
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/rule"
+	"github.com/websync-go/websync/internal/document"
 )
 
 // A Rule is one requirement of the specification.
 type Rule = websync.Rule
 
-var rules = rule.NewTable("rinfo")
+var rules = document.NewRules("rinfo")
 
 // Rules returns every rule, in the order of the package's sources. The documents are
 // Atom: the rules of package atom apply, too.

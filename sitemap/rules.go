@@ -2,13 +2,13 @@ package sitemap
 
 import (
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/rule"
+	"github.com/websync-go/websync/internal/document"
 )
 
 // A Rule is one requirement on a sitemap.
 type Rule = websync.Rule
 
-var rules = rule.NewTable("sitemap")
+var rules = document.NewRules("sitemap")
 
 // The headings of https://www.sitemaps.org/protocol.html and
 // https://www.sitemaps.org/faq.html, and the extension for alternates.

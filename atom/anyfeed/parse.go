@@ -12,7 +12,6 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/internal/document"
-	"github.com/websync-go/websync/internal/rule"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
@@ -47,7 +46,7 @@ type Parser struct {
 	MaxBytes int64
 }
 
-var rules = rule.NewTable("anyfeed")
+var rules = document.NewRules("anyfeed")
 
 var (
 	ruleTolerant = rules.Info("tolerant", "RFC 4287 §2", "a document that is not Atom, or not sound, and was read tolerantly")

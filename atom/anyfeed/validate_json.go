@@ -14,7 +14,6 @@ import (
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/jsonscan"
-	"github.com/websync-go/websync/internal/rule"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -26,7 +25,7 @@ const (
 	sectionPublishers  = "JSON Feed 1.1, Suggestions for Publishers"
 )
 
-var jsonRules = rule.NewTable("jsonfeed")
+var jsonRules = document.NewRules("jsonfeed")
 
 // JSON and the document.
 var (

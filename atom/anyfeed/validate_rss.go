@@ -12,7 +12,6 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/internal/document"
-	"github.com/websync-go/websync/internal/rule"
 	"github.com/websync-go/websync/internal/syntax"
 	"github.com/websync-go/websync/internal/xmlscan"
 )
@@ -30,7 +29,7 @@ const (
 	sectionMedia     = "Media RSS 1.5.1"
 )
 
-var rssRules = rule.NewTable("rss")
+var rssRules = document.NewRules("rss")
 
 // XML and the document.
 var (

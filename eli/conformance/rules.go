@@ -2,7 +2,7 @@ package conformance
 
 import (
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/rule"
+	"github.com/websync-go/websync/internal/document"
 )
 
 // A Kind is how strongly the specification states a rule.
@@ -69,11 +69,11 @@ func Rules() []Rule {
 
 // A book is the rules in the order in which they are declared.
 type book struct {
-	table *rule.Table
+	table *document.Rules
 	rules []*Rule
 }
 
-var ruleSet = book{table: rule.NewTable("P4")}
+var ruleSet = book{table: document.NewRules("P4")}
 
 func (b *book) add(number string, kind Kind, section, summary, advice string) *Rule {
 	added := b.table.Add(number, "ELI Pillar IV §"+section, kind.severity(), summary)

@@ -2,13 +2,13 @@ package jsonld
 
 import (
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/rule"
+	"github.com/websync-go/websync/internal/document"
 )
 
 // A Rule is one requirement on JSON-LD.
 type Rule = websync.Rule
 
-var rules = rule.NewTable("jsonld")
+var rules = document.NewRules("jsonld")
 
 const (
 	sectionHTML    = "JSON-LD 1.1 §7"

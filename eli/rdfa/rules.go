@@ -2,13 +2,13 @@ package rdfa
 
 import (
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/rule"
+	"github.com/websync-go/websync/internal/document"
 )
 
 // A Rule is one requirement on a document with RDFa.
 type Rule = websync.Rule
 
-var rules = rule.NewTable("rdfa")
+var rules = document.NewRules("rdfa")
 
 const (
 	sectionCURIE   = "RDFa Core §7.4"

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/element"
-	"github.com/websync-go/websync/internal/rule"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -28,7 +28,7 @@ const (
 	NewsNamespace  = "http://www.google.com/schemas/sitemap-news/0.9"
 )
 
-var rules = rule.NewTable("sitemap")
+var rules = document.NewRules("sitemap")
 
 const (
 	sectionImage = "Google, Image sitemaps"

@@ -1,4 +1,4 @@
-package rule
+package document
 
 import (
 	"testing"
@@ -8,8 +8,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-func TestTable(t *testing.T) {
-	rules := NewTable("x")
+func TestRules(t *testing.T) {
+	rules := NewRules("x")
 	empty := rules.Warning("empty", "§1", "no entries")
 	size := rules.Error("size", "§2", "more than 10 bytes")
 	doctype := rules.Info("doctype", "§3", "a DOCTYPE")
