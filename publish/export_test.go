@@ -24,7 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/filelock"
+	"github.com/websync-go/websync/internal/spool"
 	"github.com/websync-go/websync/sitemap"
 )
 
@@ -441,7 +441,7 @@ func TestWriteDirBelowAFile(t *testing.T) {
 
 // Of several exports into one directory one writes, and the others say which one.
 func TestWriteDirAtOnce(t *testing.T) {
-	if !filelock.Supported {
+	if !spool.CanLock {
 		t.Skip("no file locks on this system")
 	}
 	dir := filepath.Join(t.TempDir(), "out")

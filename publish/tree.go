@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/filelock"
 	"github.com/websync-go/websync/internal/spool"
 )
 
@@ -105,7 +104,7 @@ func (t *tree) takeLock() error {
 	if err != nil {
 		return err
 	}
-	if locked, err := filelock.Try(f); err == nil && !locked {
+	if locked, err := spool.TryLock(f); err == nil && !locked {
 		defer f.Close()
 		holder := make([]byte, 200)
 		n, _ := f.ReadAt(holder, 0)

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/websync-go/websync/internal/filelock"
+	"github.com/websync-go/websync/internal/spool"
 )
 
 // An owner is a locked file that proves to others that this Store is alive. When the
@@ -37,7 +37,7 @@ func newOwner(dir string) (*owner, error) {
 
 func tryOwner(dir string) (*owner, error) {
 	o := &owner{id: strings.ToLower(rand.Text()), dir: dir}
-	if !filelock.Supported {
+	if !spool.CanLock {
 		o.id = unlocked + o.id
 		return o, nil
 	}
@@ -48,7 +48,7 @@ func tryOwner(dir string) (*owner, error) {
 	if err != nil {
 		return nil, err
 	}
-	locked, err := filelock.Try(f)
+	locked, err := spool.TryLock(f)
 	if err != nil { // the file system has no locks
 		o.discard(f)
 		o.id = unlocked + o.id
@@ -97,7 +97,7 @@ func (o *owner) dead(id string) bool {
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
-	locked, err := filelock.Try(f)
+	locked, err := spool.TryLock(f)
 	if err != nil || !locked {
 		f.Close()
 		return false

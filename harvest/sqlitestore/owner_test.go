@@ -12,8 +12,8 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/filelock"
 	"github.com/websync-go/websync/internal/fill"
+	"github.com/websync-go/websync/internal/spool"
 )
 
 func reopen(t *testing.T, file string) *Catalog {
@@ -26,7 +26,7 @@ func reopen(t *testing.T, file string) *Catalog {
 
 func needLocks(t *testing.T) {
 	t.Helper()
-	if !filelock.Supported {
+	if !spool.CanLock {
 		t.Skip("no file locks on this system")
 	}
 }
@@ -40,7 +40,7 @@ func TestOwnerFileOfTheDead(t *testing.T) {
 	require.NoError(t, os.WriteFile(left, nil, 0o600))
 	f, err := os.Open(left)
 	require.NoError(t, err)
-	locked, err := filelock.Try(f)
+	locked, err := spool.TryLock(f)
 	require.NoError(t, err)
 	require.True(t, locked)
 	assert.False(t, s.db.Dead(""), "an empty name")

@@ -1,5 +1,5 @@
 // Package spool reads streams to their end and holds them in memory or in a temporary
-// file.
+// file. It also has what files need of the system: locks, and names and bytes on disk.
 package spool
 
 import (
