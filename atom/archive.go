@@ -66,7 +66,8 @@ func (d *archive) write(ctx context.Context, w io.Writer) error {
 	if err := l.out.WriteFeed(f); err != nil {
 		return err
 	}
-	l.overlap = publishing.Overlap{Site: p.site, Report: l.reportOverlap}
+	report := func(item *websync.Item, message string) { l.report(ruleEntryTwice, "id", item, message) }
+	l.overlap = publishing.Overlap{Site: p.site, Report: report}
 	if p.Complete {
 		err = l.writeLive(ctx)
 	} else {
@@ -290,11 +291,6 @@ func (l *lister) refuse(item *websync.Item, refused *websync.EntryError) {
 		rule = ruleID
 	}
 	l.report(rule, refused.Element, item, "not listed: "+refused.Err.Error())
-}
-
-// reportOverlap reports that two sources have one id.
-func (l *lister) reportOverlap(item *websync.Item, message string) {
-	l.report(ruleEntryTwice, "id", item, message)
 }
 
 func (l *lister) report(r websync.Rule, element string, item *websync.Item, message string) {

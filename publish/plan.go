@@ -163,7 +163,7 @@ func (p *plan) path(doc int64) (string, error) {
 func (p *plan) markDirectories(ctx context.Context, manifest iter.Seq2[string, error]) error {
 	last := ""
 	mark := func(name string, s state) {
-		for dir := path.Dir(name); dir != "." && !under(last, dir); dir = path.Dir(dir) {
+		for dir := path.Dir(name); dir != "." && !strings.HasPrefix(last, dir+"/"); dir = path.Dir(dir) {
 			if known := p.find(dir); known != nil {
 				known.state |= s
 			}

@@ -499,6 +499,3 @@ func isExported(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
 	return filepath.IsLocal(name) && path.Clean(name) == name && !strings.EqualFold(first, private)
 }
-
-// under reports whether name lies below dir.
-func under(name, dir string) bool { return strings.HasPrefix(name, dir+"/") }

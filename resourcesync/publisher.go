@@ -185,14 +185,15 @@ func (p *Publisher) open() *publishing.Site {
 		p.packing = p.settings(0)
 		dir, _ := path.Split(at)
 		p.resources = publishing.PartList{
-			Site: p.site.At(dir+"resourcelist.xml", p.Sources...), Size: sizeOf(p.PartSize, sitemap.MaxEntries),
+			Site:     p.site.At(dir+"resourcelist.xml", p.Sources...),
+			Size:     websync.Seq(limitOf(p.PartSize, defaultSize, sitemap.MaxEntries)),
 			Settings: p.settings,
 			MaxBytes: sitemap.MaxBytes, Bound: p.bound, Measure: p.measure,
 		}
 		if p.Item == nil {
 			p.resources.Outlined = func(o websync.Outline) (int64, bool) { return o.Bytes, false }
 		}
-		length := sizeOf(p.ListSize, defaultSize)
+		length := websync.Seq(limitOf(p.ListSize, defaultSize, defaultSize))
 		p.changes = publishing.Chain{
 			Site: p.site.At(dir+"changelist.xml", p.Sources...), Size: length, Settings: p.settings(length), AfterBaseline: true,
 		}
@@ -222,12 +223,12 @@ func (p *Publisher) settings(size websync.Seq) string {
 	}{rendering, p.site.URL(), p.site.Sources, size, p.MD5, p.Profile})
 }
 
-// sizeOf returns how many numbers a document covers.
-func sizeOf(setting, most int) websync.Seq {
+// limitOf returns a setting, but at most most, or std if the setting is zero or negative.
+func limitOf(setting, std, most int) int {
 	if setting <= 0 {
-		return defaultSize
+		return std
 	}
-	return websync.Seq(min(setting, most))
+	return min(setting, most)
 }
 
 // check returns an error if no valid documents can be made with the settings.

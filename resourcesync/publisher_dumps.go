@@ -80,14 +80,6 @@ const (
 	zipType          = "application/zip"
 )
 
-// limitOf returns a setting, or most if it is zero, negative or above that.
-func limitOf(setting, most int) int {
-	if setting <= 0 {
-		return most
-	}
-	return min(setting, most)
-}
-
 // check returns an error if a required field is missing.
 func (o *Dumps) check() error {
 	switch {

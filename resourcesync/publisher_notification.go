@@ -39,14 +39,11 @@ func (p *Publisher) Notification(ctx context.Context, after string) (doc *websyn
 		if err != nil {
 			return nil, after, err
 		}
-		doc := &websync.Document{Type: documentType, Modified: d.Time, Final: true, Write: n.writeNotification}
-		return doc, next.String(), nil
+		// What it leaves out is reported with the Change List.
+		write := func(ctx context.Context, w io.Writer) error {
+			return n.writeChanges(ctx, w, func(websync.Seq) bool { return true })
+		}
+		return &websync.Document{Type: documentType, Modified: d.Time, Final: true, Write: write}, next.String(), nil
 	}
 	return nil, next.String(), nil
-}
-
-// writeNotification is Document.Write of a notification. What it leaves out is reported
-// with the Change List.
-func (d *publishedChanges) writeNotification(ctx context.Context, w io.Writer) error {
-	return d.writeChanges(ctx, w, func(websync.Seq) bool { return true })
 }

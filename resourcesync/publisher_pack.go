@@ -240,7 +240,7 @@ func (c *dumpChange) changeDump(ctx context.Context) (*dumpIndex, error) {
 	if hasResources {
 		needed = resources.Time
 	}
-	next.retire(limitOf(c.MaxPackages, sitemap.MaxEntries), needed)
+	next.retire(limitOf(c.MaxPackages, sitemap.MaxEntries, sitemap.MaxEntries), needed)
 	return &next, nil
 }
 
@@ -339,7 +339,7 @@ var errVanished = errors.New("the Catalog does not keep the bytes that it has na
 // makeNext makes the next package, unless there is nothing to pack.
 func (m *maker) makeNext(ctx context.Context) error {
 	const attempts = 10
-	end, endTime, most := m.end, m.endTime, int(sizeOf(m.MaxEntries, mostPackEntries))
+	end, endTime, most := m.end, m.endTime, limitOf(m.MaxEntries, defaultSize, mostPackEntries)
 	for n, silent := 0, false; ; silent = true {
 		m.end, m.endTime = end, endTime
 		files := len(m.created)

@@ -281,13 +281,12 @@ func (p *dumpPackage) check(report func(websync.Finding)) (hidden int) {
 		if path == "" {
 			return nil
 		}
-		if _, err := p.bundle.file(path); err != nil {
+		_, name, err := p.bundle.file(path)
+		if err != nil {
 			unusable++
 			why = cmp.Or(why, err)
 		}
-		if name, err := cleanPath(path); err == nil {
-			paths[name] = true
-		}
+		paths[name] = true
 		return nil
 	})
 	if err != nil {

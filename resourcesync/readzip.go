@@ -188,7 +188,7 @@ func cleanPath(path string) (string, error) {
 // Open opens the file at a path of the manifest. Reading it ends in an error if the file
 // is not what the directory of the package says.
 func (b *bundle) Open(path string) (io.ReadCloser, error) {
-	f, err := b.file(path)
+	f, _, err := b.file(path)
 	if err != nil {
 		return nil, err
 	}
@@ -232,23 +232,23 @@ func (f *bundleFile) Seek(offset int64, whence int) (int64, error) {
 	return 0, err
 }
 
-// file returns the file at a path of the manifest, if it can be unpacked.
-func (b *bundle) file(path string) (member, error) {
-	name, err := cleanPath(path)
-	if err != nil {
-		return nil, err
+// file returns the file at a path of the manifest, if it can be unpacked, and the path as
+// cleanPath returns it; empty if no file can have it.
+func (b *bundle) file(path string) (f member, name string, err error) {
+	if name, err = cleanPath(path); err != nil {
+		return nil, "", err
 	}
 	f, ok := b.files[name]
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("the package has no file %.200q", path)
+		return nil, name, fmt.Errorf("the package has no file %.200q", path)
 	case f == nil:
-		return nil, fmt.Errorf("the package has %.200q more than once", path)
+		return nil, name, fmt.Errorf("the package has %.200q more than once", path)
 	}
 	if err := f.fault(); err != nil {
-		return nil, fmt.Errorf("%.200q: %w", path, err)
+		return nil, name, fmt.Errorf("%.200q: %w", path, err)
 	}
-	return f, nil
+	return f, name, nil
 }
 
 // Unlisted returns the first path, in the order of the alphabet, of the files for which

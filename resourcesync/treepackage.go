@@ -109,13 +109,13 @@ func (t *tree) bitstream(b *bundle, n *node, listed map[string]bool, e *Entry, e
 	report := func(rule Rule, err error) {
 		t.count(rule.Finding(n.url, e.Line, e.Column, element, []byte(path), err.Error()))
 	}
-	if _, err := b.file(path); err != nil {
+	_, name, err := b.file(path)
+	if err != nil {
 		report(ruleTreeBitstream, err)
 		return
 	}
-	name, err := cleanPath(path)
-	if err != nil || listed[name] {
-		return // Open has cleaned it
+	if listed[name] {
+		return
 	}
 	listed[name] = true
 	r, err := b.Open(path)

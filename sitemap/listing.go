@@ -195,7 +195,10 @@ func newLister(d *listing, out *Writer) *lister {
 		listing: d, out: out, linker: publishing.Linker{Site: s}, exts: exts, count: make([]int, len(exts)),
 		texts: make(element.Texts),
 	}
-	l.overlap = publishing.Overlap{Site: s, Report: l.reportOverlap}
+	report := func(item *websync.Item, message string) {
+		l.publisher.Report(ruleLocTwice.Finding(l.url, 0, 0, "loc", []byte(item.Resource.ID), message))
+	}
+	l.overlap = publishing.Overlap{Site: s, Report: report}
 	return l
 }
 
@@ -285,11 +288,6 @@ func locRule(fault error) Rule {
 		return ruleLocShort
 	}
 	return ruleLocSyntax
-}
-
-// reportOverlap reports that two sources have one id.
-func (l *lister) reportOverlap(item *websync.Item, message string) {
-	l.publisher.Report(ruleLocTwice.Finding(l.url, 0, 0, "loc", []byte(item.Resource.ID), message))
 }
 
 // addElements adds the elements that search engines accept. It leaves out invalid values

@@ -155,9 +155,9 @@ func (k *check) profile() *Profile {
 			Modified: s.Modified.UTC(),
 		},
 		Feed: ProfileFeed{
-			URL: cmp.Or(k.feed.URL, k.feed.Name), Root: k.feed.local, Namespace: k.feed.space, ID: f.feed.ID, Updated: f.feed.Updated,
-			Entries: k.entries.Len,
-			Days:    f.medianGap(), Extensions: slices.Sorted(slices.Values(f.spaces)), Latest: f.latest,
+			URL: cmp.Or(k.feed.URL, k.feed.Name), Root: k.feed.local, Namespace: k.feed.space, ID: f.feed.ID,
+			Updated: f.feed.Updated, Entries: k.entries.Len,
+			Days: f.medianGap(), Extensions: slices.Sorted(slices.Values(f.spaces)), Latest: f.latest,
 		},
 		Pages: k.pages.held,
 	}

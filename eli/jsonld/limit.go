@@ -195,16 +195,12 @@ func (m *measure) term(term string, definition any) {
 // defines notes that a term is defined by what s refers to.
 func (m *measure) defines(term, s string) {
 	m.longest = max(m.longest, len(s))
-	for _, other := range [...]string{s, prefixOf(s)} {
+	prefix, _, _ := strings.Cut(s, ":")
+	for _, other := range [...]string{s, prefix} {
 		if other != "" && other != term {
 			m.definitions[term] = append(m.definitions[term], other)
 		}
 	}
-}
-
-func prefixOf(s string) string {
-	prefix, _, _ := strings.Cut(s, ":")
-	return prefix
 }
 
 // chain returns the length of the longest chain of terms, or more than maxChain.

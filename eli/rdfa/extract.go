@@ -85,7 +85,8 @@ func (x *Extractor) Extract(src io.Reader, base, contentType string, report func
 		return nil, err
 	}
 	p.maxText = 16<<20 + 4*int(min(d.document.Size(), 1<<28))
-	p.run(d.base(p))
+	s := &scope{base: d.base(p)}
+	p.element(p.root, &context{scope: s, lang: p.defaultLang(), subject: rdf.IRI(s.base), lists: new(lists)})
 	if p.err == nil && p.copies && p.host.hasHTMLRules() {
 		p.triples, p.err = copyPatterns(p.triples, p.maxTriples)
 	}

@@ -95,12 +95,6 @@ func (l *lists) of(predicate string) *list {
 	return held
 }
 
-// run extracts the triples of the document below root.
-func (p *processor) run(base string) {
-	s := &scope{base: base}
-	p.element(p.root, &context{scope: s, lang: p.defaultLang(), subject: rdf.IRI(base), lists: new(lists)})
-}
-
 func (p *processor) emit(subject rdf.Term, predicate string, object rdf.Term) {
 	if len(p.triples) >= p.maxTriples {
 		p.failTriples()

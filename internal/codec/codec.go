@@ -103,16 +103,16 @@ func (c *Coder) Relative(base string) { c.base = base }
 // Rest skips the rest of what is read.
 func (c *Coder) Rest() { c.in = "" }
 
-// An Outer is the state of the struct around the one that is visited.
-type Outer struct {
+// An outer is the state of the struct around the one that is visited.
+type outer struct {
 	bits uint64
 	at   int
 }
 
 // Begin begins a struct of n fields, which are numbered from 0. Its result is the
 // argument of End.
-func (c *Coder) Begin(n int) Outer {
-	outer := Outer{c.bits, c.bitsAt}
+func (c *Coder) Begin(n int) outer {
+	around := outer{c.bits, c.bitsAt}
 	if c.reading {
 		c.bits = c.uvarint()
 		if c.bits>>n != 0 {
@@ -122,11 +122,11 @@ func (c *Coder) Begin(n int) Outer {
 		c.bits, c.bitsAt = 0, len(c.out)
 		c.out = append(c.out, 0)
 	}
-	return outer
+	return around
 }
 
 // End ends a struct.
-func (c *Coder) End(outer Outer) {
+func (c *Coder) End(around outer) {
 	switch {
 	case c.reading:
 	case c.bits < 0x80:
@@ -135,7 +135,7 @@ func (c *Coder) End(outer Outer) {
 		bits := binary.AppendUvarint(make([]byte, 0, binary.MaxVarintLen64), c.bits)
 		c.out = slices.Replace(c.out, c.bitsAt, c.bitsAt+1, bits...)
 	}
-	c.bits, c.bitsAt = outer.bits, outer.at
+	c.bits, c.bitsAt = around.bits, around.at
 }
 
 // Has reports whether field n is not empty. When c writes, that is present. When c reads,

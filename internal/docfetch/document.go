@@ -212,30 +212,30 @@ func IsHTML(header map[string][]string) bool {
 	return false
 }
 
-// A PartError is a failure to obtain a part of a resource, such as its metadata. It is
+// A partError is a failure to obtain a part of a resource, such as its metadata. It is
 // never [websync.ErrGone]: the resource itself may still be there.
-type PartError struct {
+type partError struct {
 	part, url string
 	err       error
 }
 
-// NewPartError returns a PartError if err is not nil. part names the package and the
-// part.
+// NewPartError returns the error of a part of a resource, if err is not nil. part names the
+// package and the part.
 func NewPartError(part, url string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &PartError{part, url, err}
+	return &partError{part, url, err}
 }
 
-func (e *PartError) Error() string {
+func (e *partError) Error() string {
 	return e.part + " " + websync.RedactURL(e.url) + ": " + e.err.Error()
 }
 
 // Is reports what errors.Is reports of the cause, except for [websync.ErrGone].
-func (e *PartError) Is(target error) bool {
+func (e *partError) Is(target error) bool {
 	return target != websync.ErrGone && errors.Is(e.err, target)
 }
 
 // As does what errors.As does with the cause.
-func (e *PartError) As(target any) bool { return errors.As(e.err, target) }
+func (e *partError) As(target any) bool { return errors.As(e.err, target) }

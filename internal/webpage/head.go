@@ -12,8 +12,8 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// MaxHead is how many bytes of a page are searched for the end of its head.
-const MaxHead = 1 << 20
+// maxHead is how many bytes of a page are searched for the end of its head.
+const maxHead = 1 << 20
 
 const (
 	maxTitle = 1 << 10 // bytes
@@ -33,24 +33,24 @@ type Head struct {
 
 var errMany = fmt.Errorf("the head of the page has more than %d links: %w", maxLinks, websync.ErrLimit)
 
-var errLong = fmt.Errorf("the head of the page has no end in its first %d bytes: %w", MaxHead, websync.ErrLimit)
+var errLong = fmt.Errorf("the head of the page has no end in its first %d bytes: %w", maxHead, websync.ErrLimit)
 
 // ReadHead reads the head of a page. It is liberal: it searches up to the end tag of the
 // head, the start of the body, or the end of the page. page is the URL of the page; the
 // first base element takes its place as the base of references. With the contentType of
 // XML, such as application/xhtml+xml, any element may be empty, and none has raw text. If
-// src fails, or the head does not end in MaxHead or has more than 2,000 links, ReadHead
+// src fails, or the head does not end in maxHead or has more than 2,000 links, ReadHead
 // returns what it has found, and the error.
 func ReadHead(src io.Reader, page, contentType string) (Head, error) {
-	text, failed := io.ReadAll(io.LimitReader(src, MaxHead))
+	text, failed := io.ReadAll(io.LimitReader(src, maxHead))
 	return ParseHead(text, failed, page, contentType)
 }
 
 // ParseHead does the same for the beginning of a page that is in memory. Cut is why the
 // page goes on after it; nil if it does not.
 func ParseHead(text []byte, cut error, page, contentType string) (Head, error) {
-	if len(text) >= MaxHead {
-		text, cut = text[:MaxHead], errLong
+	if len(text) >= maxHead {
+		text, cut = text[:maxHead], errLong
 	}
 	h, base, err := scanHead(text, page, syntax.IsXML(contentType))
 	h.resolve(cmp.Or(base, page))

@@ -35,7 +35,7 @@ func TestReadHead(t *testing.T) {
 		{"after the head", `<head></head><link rel=a href=x>`, "", nil, true},
 		{"in the body", `<body><link rel=a href=x>`, "", nil, true},
 		{"in a comment and a script", `<!-- <link rel=a href=x> --><script>"<link rel=a href=x>"</script>`, "", nil, true},
-		{"beyond the limit", strings.Repeat(" ", MaxHead) + `<link rel=a href=x>`, "", nil, false},
+		{"beyond the limit", strings.Repeat(" ", maxHead) + `<link rel=a href=x>`, "", nil, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h, err := ReadHead(strings.NewReader(test.text), page, "text/html; charset=utf-8")
@@ -106,7 +106,7 @@ func FuzzReadHead(f *testing.F) {
 	f.Add(`<head><title>x</title><base href="/a/"><link rel="alternate" href="b"></head>`)
 	f.Fuzz(func(t *testing.T, text string) {
 		h, err := ReadHead(strings.NewReader(text), "https://example.org/", "application/xhtml+xml")
-		if err != nil && len(text) < MaxHead && len(h.Links) < maxLinks {
+		if err != nil && len(text) < maxHead && len(h.Links) < maxLinks {
 			t.Fatal(err)
 		}
 		for _, l := range h.Links {

@@ -15,8 +15,8 @@ import (
 // LinkFormat is the media type of a document of links.
 const LinkFormat = "application/link-format"
 
-// MaxLink limits the bytes of one link.
-const MaxLink = 64 << 10
+// maxLink limits the bytes of one link.
+const maxLink = 64 << 10
 
 // A Link is one link as it is written.
 type Link struct {
@@ -98,7 +98,7 @@ func (r *LinkReader) All() iter.Seq2[Link, error] {
 // Next returns the next link, or io.EOF at the end of the document. Other errors are
 // [*websync.ParseError]. They match [websync.ErrTruncated] if the document ends in a
 // link or with a comma, after which a link may be missing, and [websync.ErrLimit] if a
-// link is longer than [MaxLink]. Errors stick.
+// link is longer than maxLink. Errors stick.
 func (r *LinkReader) Next() (Link, error) {
 	if r.err != nil {
 		return Link{}, r.err
@@ -291,8 +291,8 @@ func (r *LinkReader) read() (byte, error) {
 	if err != nil {
 		return 0, err
 	}
-	if r.size++; r.size > MaxLink {
-		return 0, fmt.Errorf("a link of more than %d bytes: %w", MaxLink, websync.ErrLimit)
+	if r.size++; r.size > maxLink {
+		return 0, fmt.Errorf("a link of more than %d bytes: %w", maxLink, websync.ErrLimit)
 	}
 	if r.last == '\n' {
 		r.line, r.column = r.line+1, 0

@@ -35,7 +35,7 @@ func TestLinkReader(t *testing.T) {
 		{"names of parameters in capitals, space around =", `<a>; REL = "Next"`, []Link{{"a", []LinkParam{{"rel", "Next"}}}}},
 		{"a parameter without a value", "<a>;hreflang;rel=x", []Link{{"a", []LinkParam{{"hreflang", ""}, {"rel", "x"}}}}},
 		{"empty parameters and elements", ", ,<a>;;rel=x; ,,\n<b>", []Link{{"a", []LinkParam{{"rel", "x"}}}, {"b", nil}}},
-		{"more white space than a link may have", strings.Repeat("\n", 2*MaxLink) + "<a>", []Link{{"a", nil}}},
+		{"more white space than a link may have", strings.Repeat("\n", 2*maxLink) + "<a>", []Link{{"a", nil}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var got []Link
@@ -63,7 +63,7 @@ func TestLinkReaderErrors(t *testing.T) {
 		{"cut after a comma", "<a>,\n", 1, websync.ErrTruncated, "the document ends with a comma"},
 		{"text after a link", "<a> b", 0, nil, `timemap: line 1, column 5: 'b' after a link or parameter must be ';' or ','`},
 		{"no name", `<a>; ="x"`, 0, nil, `'=' where the name of a parameter must be`},
-		{"a link without end", "<a>,<" + strings.Repeat("b", MaxLink), 1, websync.ErrLimit, "a link of more than 65536 bytes"},
+		{"a link without end", "<a>,<" + strings.Repeat("b", maxLink), 1, websync.ErrLimit, "a link of more than 65536 bytes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := NewLinkReader(strings.NewReader(test.text), "timemap")

@@ -32,7 +32,7 @@ func (z *Scanner) Name() []byte { return z.name }
 // NextIsNotRawText says that the element that has just begun has children.
 func (z *Scanner) NextIsNotRawText() { z.rawName = "" }
 
-// Err returns ErrAttrs, ErrToken, or io.EOF at the end.
+// Err returns ErrAttrs, errToken, or io.EOF at the end.
 func (z *Scanner) Err() error { return z.err }
 
 // Next reads the next token, as a Tokenizer of package html does. A DOCTYPE is a comment, too.
@@ -44,7 +44,7 @@ func (z *Scanner) Next() html.TokenType {
 	z.raw, z.rest = z.rest[:length], z.rest[length:]
 	switch {
 	case length >= MaxToken:
-		z.err = ErrToken
+		z.err = errToken
 	case z.Attrs > MaxAttrs:
 		z.err = ErrAttrs
 	case token == html.ErrorToken:

@@ -82,7 +82,7 @@ func FuzzScanner(f *testing.F) {
 func TestScannerLimits(t *testing.T) {
 	for page, want := range map[string]error{
 		tag(MaxAttrs, " a%d"): io.EOF, tag(MaxAttrs+1, " a%d"): ErrAttrs,
-		"<!--" + strings.Repeat("x", MaxToken/2): io.EOF, "<!--" + strings.Repeat("x", MaxToken): ErrToken,
+		"<!--" + strings.Repeat("x", MaxToken/2): io.EOF, "<!--" + strings.Repeat("x", MaxToken): errToken,
 	} {
 		z := NewScanner([]byte(page + "<p>"))
 		for z.Next() != html.ErrorToken {

@@ -19,7 +19,7 @@ const (
 // The errors for what is over a limit.
 var (
 	ErrAttrs = fmt.Errorf("more than %d attributes of one element: %w", MaxAttrs, websync.ErrLimit)
-	ErrToken = fmt.Errorf("a tag, a comment or a text of more than %d bytes: %w", MaxToken, websync.ErrLimit)
+	errToken = fmt.Errorf("a tag, a comment or a text of more than %d bytes: %w", MaxToken, websync.ErrLimit)
 )
 
 // A Tokenizer returns the tokens of a document that is in memory. It is the Tokenizer of
@@ -70,11 +70,11 @@ func (z *Tokenizer) NextIsNotRawText() {
 	z.Tokenizer.NextIsNotRawText()
 }
 
-// Err returns ErrAttrs, ErrToken, or io.EOF at the end.
+// Err returns ErrAttrs, errToken, or io.EOF at the end.
 func (z *Tokenizer) Err() error {
 	err := cmp.Or(z.err, z.Tokenizer.Err())
 	if err == html.ErrBufferExceeded {
-		return ErrToken
+		return errToken
 	}
 	return err
 }

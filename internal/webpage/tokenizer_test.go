@@ -41,14 +41,14 @@ func TestMaxAttrs(t *testing.T) {
 func TestMaxToken(t *testing.T) {
 	racing.Skip(t)
 	for _, around := range [][2]string{{"<p>", "<p>"}, {"<!--", "-->"}, {"<p title='", "'>"}, {"<script>", "</script>"}} {
-		for n, want := range map[int]error{MaxToken / 2: io.EOF, MaxToken + 1: ErrToken} {
+		for n, want := range map[int]error{MaxToken / 2: io.EOF, MaxToken + 1: errToken} {
 			z := NewTokenizer([]byte(around[0] + strings.Repeat("x", n) + around[1]))
 			for z.Next() != html.ErrorToken {
 			}
 			assert.Equal(t, want, z.Err(), "%d in %s", n, around[0])
 		}
 	}
-	assert.ErrorIs(t, ErrToken, websync.ErrLimit)
+	assert.ErrorIs(t, errToken, websync.ErrLimit)
 }
 
 // What looks like tags in a script is text.

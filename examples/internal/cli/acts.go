@@ -25,11 +25,6 @@ func (a *Acts) Declare(l *Line) {
 	l.StringVar(&a.ResyncEvery, "resync-every", a.ResyncEvery, "")
 }
 
-// preferences returns the languages and formats.
-func (a *Acts) preferences() eli.Preferences {
-	return eli.Preferences{Languages: a.Languages, AllLanguages: a.AllLanguages, Formats: a.Formats}
-}
-
 // Wrong returns the first field, by its name in a configuration, that has no meaning for
 // targets of a protocol, or whose value is wrong, with the reason. If there is none,
 // field is empty.

@@ -80,11 +80,12 @@ var protocols = map[string]protocol{
 	},
 	"eli": {
 		func(o *Opener, t Target) harvest.Source {
-			every, _ := t.Acts.every() // Wrong has checked it
+			a := &t.Acts
+			every, _ := a.every() // Wrong has checked it
 			return &eli.Source{
 				Sitemap: t.URL, Feed: t.Feed, Interval: o.interval(),
-				Preferences: t.Acts.preferences(), Linked: t.Acts.Linked, ResyncEvery: every,
-				Extractors: []eli.Extractor{&rdfa.Extractor{}, &jsonld.Extractor{}},
+				Preferences: eli.Preferences{Languages: a.Languages, AllLanguages: a.AllLanguages, Formats: a.Formats},
+				Linked:      a.Linked, ResyncEvery: every, Extractors: []eli.Extractor{&rdfa.Extractor{}, &jsonld.Extractor{}},
 			}
 		},
 		func(p *Publication, _ string, host websync.Person) lists {
