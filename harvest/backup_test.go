@@ -21,6 +21,9 @@ import (
 	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
+// backedUp is how many resources the Source of these tests lists.
+const backedUp = 2400
+
 // A duringRun is a Source that calls copy in the middle of its listing, while others of
 // its resources are stored.
 type duringRun struct{ copy func() }
@@ -29,13 +32,12 @@ func (*duringRun) Key() string { return "https://a.example/" }
 
 func (s *duringRun) Events(context.Context, *harvest.Run) iter.Seq2[harvest.Event, error] {
 	return func(yield func(harvest.Event, error) bool) {
-		const n = 600
-		for i := range n {
-			if i == n/2 {
+		for i := range backedUp {
+			if i == 2000 { // more than wait for a Commit
 				s.copy()
 			}
 			e := testkit.Put(fmt.Sprint(i), testkit.Day(1))
-			e.Open = harvest.OpenBytes([]byte(strings.Repeat(fmt.Sprint("body ", i, "\n"), 1+200*(i%9))))
+			e.Open = harvest.OpenBytes([]byte(strings.Repeat(fmt.Sprint("body ", i, "\n"), 1+30*(i%9))))
 			if !yield(e, nil) {
 				return
 			}
@@ -52,7 +54,7 @@ func isBackup(t *testing.T, c *harvest.Catalog) {
 	require.NoError(t, err)
 	_, err = (&harvest.Harvester{Catalog: c}).Run(t.Context(), &duringRun{func() {}})
 	require.NoError(t, err)
-	assert.Len(t, testkit.Live(t, c), 600)
+	assert.Len(t, testkit.Live(t, c), backedUp)
 	isConsistent(t, c)
 }
 
@@ -61,7 +63,7 @@ func backUp(t *testing.T, c *harvest.Catalog, copy func()) {
 	c.ChunkSize = 1 << 10
 	report, err := (&harvest.Harvester{Catalog: c}).Run(t.Context(), &duringRun{copy})
 	require.NoError(t, err)
-	require.EqualValues(t, 600, report.Created)
+	require.EqualValues(t, backedUp, report.Created)
 }
 
 func command(t *testing.T, name string, args ...string) {
@@ -84,6 +86,9 @@ func TestBackupOfSQLite(t *testing.T) {
 			})
 			restored, db := openSQLite(t, copied)
 			defer db.Close()
+			log := testkit.Entries(t, restored)
+			require.NotEmpty(t, log)
+			assert.Equal(t, testkit.Entries(t, c)[:len(log)], log, "a state that there was")
 			isBackup(t, restored)
 		})
 	}
@@ -110,6 +115,40 @@ func TestBackupInTheWrongOrder(t *testing.T) {
 	faults, err := restored.Inspect(t.Context())
 	require.NoError(t, err)
 	assert.NotEmpty(t, faults)
+}
+
+// The database and its write-ahead log, copied one after the other, may be of different
+// moments: what SQLite has moved from one to the other between the copies is in neither.
+func TestBackupByCopyingOpenFiles(t *testing.T) {
+	if _, err := exec.LookPath("cp"); err != nil {
+		t.Skip("no cp")
+	}
+	file, copied := filepath.Join(t.TempDir(), "store.db"), filepath.Join(t.TempDir(), "copy.db")
+	c, db := openSQLite(t, file)
+	defer db.Close()
+	shrink := func() { require.NoError(t, harvest.StoreOf(c).(harvest.Shrinker).Shrink(t.Context())) } // as each day
+	run := func(name string, n int) {
+		var events []harvest.Event
+		for i := range n {
+			e := testkit.Put(fmt.Sprint(i, name), testkit.Day(5))
+			e.Open = harvest.OpenBytes([]byte("text"))
+			events = append(events, e)
+		}
+		_, err := (&harvest.Harvester{Catalog: c}).Run(t.Context(), harvest.Of("https://a.example/", events...))
+		require.NoError(t, err)
+	}
+	run("first", 1000)
+	shrink()
+	command(t, "cp", file, copied)
+	run("moved", 1000)
+	shrink()
+	run("last", 1)
+	command(t, "cp", file+"-wal", copied+"-wal")
+	restored, db := openSQLite(t, copied)
+	defer db.Close()
+	faults, err := restored.Inspect(t.Context())
+	require.NoError(t, err, "it opens")
+	require.NotEmpty(t, faults, "but parts are missing")
 }
 
 func TestBackupOfPostgres(t *testing.T) {
