@@ -103,15 +103,11 @@ func (r *LegalResource) choose(p Preferences) (lists [][]Candidate, reasons []st
 		}
 	}
 	for _, expressions := range groups {
-		before := len(lists)
-		formats := [][]string{p.Formats}
+		before, together := len(lists), len(p.Formats)
 		if p.AllFormats {
-			formats = nil
-			for _, f := range p.Formats {
-				formats = append(formats, []string{f})
-			}
+			together = 1
 		}
-		for _, f := range formats {
+		for f := range slices.Chunk(p.Formats, together) {
 			var list candidates
 			for _, x := range expressions {
 				list.addExpression(x, f, p)

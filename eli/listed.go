@@ -63,7 +63,7 @@ func (p *Publisher) refusal(item *websync.Item) error {
 		return fmt.Errorf("its page is not at the ELI, but at %q", url)
 	}
 	body, kept := publishing.KeptContent(item)
-	if t := body.Link.Type; kept && t != "" && !syntax.IsOfType(t, "text/html") && !syntax.IsOfType(t, "application/xhtml+xml") {
+	if t := body.Link.Type; kept && t != "" && !syntax.IsPage(t) {
 		return fmt.Errorf("its content is %q, not the HTML page that an ELI must lead to", t)
 	}
 	return nil

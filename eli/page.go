@@ -53,7 +53,7 @@ func (p *page) check(mayBeCut bool) error {
 	switch kind := strings.ToLower(strings.TrimSpace(syntax.Essence(p.contentType))); {
 	case len(p.data) == 0:
 		return p.fault(errEmpty)
-	case kind == typeHTML, kind == typeXHTML:
+	case syntax.IsPage(kind):
 	case (kind == "" || kind == "application/octet-stream" || kind == "text/plain") && startsAsMarkup(p.data):
 	default:
 		return p.fault(fmt.Errorf("the Content-Type is %.100q, and must be %s: %w", p.contentType, typeHTML,
@@ -297,6 +297,5 @@ func isOfKind(contentType, stated string) bool {
 		return true
 	}
 	a, b := kindOf(got), kindOf(stated)
-	isPage := func(t string) bool { return t == typeHTML || t == typeXHTML }
-	return a == b || isPage(a) && isPage(b) || !isPage(a) && !isPage(b) && syntax.IsXML(a) && syntax.IsXML(b)
+	return a == b || syntax.IsPage(a) && syntax.IsPage(b) || !syntax.IsPage(a) && !syntax.IsPage(b) && syntax.IsXML(a) && syntax.IsXML(b)
 }

@@ -720,16 +720,12 @@ func (s *Source) page(ctx context.Context, job *harvest.Job) (*page, error) {
 			return nil, docfetch.NewPartError("eli: page", url, err)
 		case err != nil:
 			return nil, fmt.Errorf("eli: page: %w", err)
-		case p.held && s.Linked:
-			if p, err = s.follow(ctx, job, p); err != nil {
-				return nil, err
-			}
-			return p, s.keepGraph(ctx, job, p)
-		case p.held:
+		case p.held && !s.Linked:
 			_, err := job.Reuse(graphName)
 			return p, err
+		case !p.held:
+			err = p.read(job.Resource.ID, s.extractors(), job.Report)
 		}
-		err = p.read(job.Resource.ID, s.extractors(), job.Report)
 		next := ""
 		if errors.Is(err, ErrNoMetadata) || errors.Is(err, ErrNotDescribed) {
 			next = p.refresh()

@@ -114,7 +114,7 @@ func isRDF(text string) bool {
 // page that may have RDFa.
 func mayHoldRDF(text string) bool {
 	kind, _ := mediaType(text)
-	return isRDF(text) || kind == "text/html" || kind == "application/xhtml+xml"
+	return isRDF(text) || syntax.IsPage(kind)
 }
 
 // A checker makes the checks that need more than one entry, of one document or of a chain

@@ -251,7 +251,7 @@ func (k *check) checkAnswer(p *page) bool {
 		case len(strings.TrimSpace(string(p.body[:min(len(p.body), 4096)]))) == 0:
 			k.findOn(p, rulePage, "", "", "the answer is empty")
 			return false
-		case media != htmlType && media != "application/xhtml+xml":
+		case !syntax.IsPage(media):
 			k.findOn(p, rulePage, "Content-Type", p.contentType, "the answer to a request for text/html must be HTML")
 			return false
 		}

@@ -114,7 +114,7 @@ func (in *input) isPage() bool {
 	head, err := io.ReadAll(io.LimitReader(src, 4096))
 	text := strings.ToLower(string(head))
 	return err == nil && (strings.Contains(text, "<html") || strings.Contains(text, "<!doctype html") ||
-		syntax.IsOfType(in.contentType, "text/html") || syntax.IsOfType(in.contentType, "application/xhtml+xml"))
+		syntax.IsPage(in.contentType))
 }
 
 // validateList checks a list of acts.

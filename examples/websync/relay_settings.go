@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -85,7 +84,7 @@ func (c *configuration) checkSite(*settings) error {
 		}
 		c.Base = base
 	}
-	if !(c.Rate >= 0 && c.Rate <= math.MaxFloat64) {
+	if !cli.IsRate(c.Rate) {
 		return c.wrong("rate", c.Rate, "not a number of requests a second")
 	}
 	for _, f := range []struct{ name, text string }{{"contact", c.Contact}, {"user_agent", c.UserAgent}} {

@@ -24,10 +24,10 @@ func (k *call) follow(ctx context.Context) (*exchange, error) {
 	signed := false      // a hop had credentials and was encrypted
 	for hops := 0; ; hops++ {
 		x, err := k.send(ctx, u)
-		if err != nil && hops > 0 {
-			return nil, redirected(err, k.url.String())
-		}
 		if err != nil {
+			if hops > 0 {
+				err = redirected(err, k.url.String())
+			}
 			return nil, err
 		}
 		location := x.location()

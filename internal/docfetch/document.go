@@ -15,6 +15,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/internal/document"
 	"github.com/websync-go/websync/internal/spool"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // DefaultDocuments is how many documents a Source reads in a run if nothing else is set.
@@ -205,7 +206,7 @@ func ContentType(header map[string][]string) string {
 // IsHTML reports whether a header says that the document is a web page.
 func IsHTML(header map[string][]string) bool {
 	for _, value := range header["Content-Type"] {
-		if t, _, _ := mime.ParseMediaType(value); t == "text/html" || t == "application/xhtml+xml" {
+		if t, _, _ := mime.ParseMediaType(value); syntax.IsPage(t) {
 			return true
 		}
 	}

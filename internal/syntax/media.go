@@ -90,6 +90,11 @@ func IsOfType(mediaType, wanted string) bool {
 	return have != "" && strings.EqualFold(have, want)
 }
 
+// IsPage reports whether a media type is that of web pages: HTML or XHTML.
+func IsPage(mediaType string) bool {
+	return IsOfType(mediaType, "text/html") || IsOfType(mediaType, "application/xhtml+xml")
+}
+
 // IsComposite reports whether a media type is message/… or multipart/… (RFC 2045 §5.1).
 func IsComposite[T Text](s T) bool {
 	slash := IndexAny(s, "/")

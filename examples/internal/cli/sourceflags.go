@@ -52,7 +52,7 @@ func (f *SourceFlags) Check() error {
 	field, value, reason := f.Acts.Wrong(f.Protocol)
 	err := f.addTo(signers{}, nil)
 	return cmp.Or(
-		Refuse(!(f.Rate >= 0 && f.Rate <= math.MaxFloat64), "-rate %v: not a number of requests a second", f.Rate),
+		Refuse(!IsRate(f.Rate), "-rate %v: not a number of requests a second", f.Rate),
 		Refuse(field != "", "-%s %v: %s", strings.ReplaceAll(field, "_", "-"), value, reason),
 		Refuse(len(f.Types) > 0 && f.Protocol != "resourcesync" && f.Protocol != Auto,
 			"-types %s: only for protocol resourcesync", strings.Join(f.Types, ",")),
@@ -76,6 +76,9 @@ func (f *SourceFlags) checkFilter() error {
 func IsAgent(text string) bool {
 	return !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f })
 }
+
+// IsRate reports whether a number can be that of requests a second.
+func IsRate(rate float64) bool { return rate >= 0 && rate <= math.MaxFloat64 }
 
 // Targets returns the targets that arguments name, each once.
 func (f *SourceFlags) Targets(names []string) (targets []Target, err error) {
