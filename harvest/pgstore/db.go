@@ -22,14 +22,15 @@ import (
 
 // A Store is a schema of a PostgreSQL database.
 type Store struct {
-	pool    *pgxpool.Pool
-	schema  string
-	sql     statements
-	lock    int64  // the advisory lock that orders Updates
-	channel string // of notifications
-	retry   time.Duration
-	answer  time.Duration // how long the server may take to answer
-	outage  outage
+	pool     *pgxpool.Pool
+	schema   string
+	sql      statements
+	upgrades [][]string
+	lock     int64  // the advisory lock that orders Updates
+	channel  string // of notifications
+	retry    time.Duration
+	answer   time.Duration // how long the server may take to answer
+	outage   outage
 	// readOnly is set if the server allowed only reading when the Store was opened.
 	readOnly bool
 
@@ -57,6 +58,7 @@ func newStore(ctx context.Context, config *pgxpool.Config, o *Options) (*Store, 
 	s := &Store{
 		schema:   schema,
 		sql:      newStatements(schema),
+		upgrades: upgrades[:],
 		lock:     int64(hash.Sum64()),
 		channel:  fmt.Sprintf("websync_%x", hash.Sum64()),
 		retry:    cmp.Or(o.Retry, defaultRetry),

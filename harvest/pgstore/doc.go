@@ -88,8 +88,10 @@
 //
 // # Versions
 //
-// Open refuses a schema that a newer version of this package wrote with
-// [harvest.ErrNewer], and one of an older version, whose sources must be harvested again
-// into a new schema. It changes none of them. It was tried with PostgreSQL 15 and
+// Open brings a schema of an older version, from 2 on, up to date, in one transaction for
+// each version: if it is interrupted, the next Open goes on. Only the owner of the schema
+// can do that. Open refuses a schema that a newer version of this package wrote with
+// [harvest.ErrNewer], and one of a still older version, whose sources must be harvested
+// again into a new schema. It changes none of these. It was tried with PostgreSQL 15 and
 // PgBouncer 1.18.
 package pgstore

@@ -1,6 +1,7 @@
 package pgstore
 
 import (
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -38,6 +40,37 @@ func TestOpenRefuses(t *testing.T) {
 	pgtest.Ask(t, dsn, "update "+schema+".version set n = 1")
 	_, err = Open(t.Context(), dsn, &Options{Schema: schema})
 	require.ErrorContains(t, err, "has version 1: version 2 is right")
+}
+
+// A schema of an older version is brought up to date, each step once, although a connection
+// is lost in the middle and several go on at the same time.
+func TestUpgrade(t *testing.T) {
+	dsn := pgtest.Server(t)
+	schema := pgtest.Schema(t, dsn)
+	require.NoError(t, reopen(t, dsn, schema).Swap(t.Context(), "k", nil, []byte("v")))
+	pgtest.Ask(t, dsn, fmt.Sprintf("update %[1]s.version set n = 1; create table %[1]s.n as select 1 as n", schema))
+	upgrade := func(step ...string) error {
+		config, err := pgxpool.ParseConfig(dsn)
+		require.NoError(t, err)
+		s, err := newStore(t.Context(), config, &Options{Schema: schema})
+		require.NoError(t, err)
+		defer s.Close()
+		s.upgrades = [][]string{step}
+		return s.setUp(t.Context(), true)
+	}
+	const step = "update $.n set n = n + 1"
+	require.Error(t, upgrade(step, "select pg_terminate_backend(pg_backend_pid())"))
+	require.Equal(t, []string{"1"}, pgtest.Ask(t, dsn, "select n from "+schema+".n"))
+	require.Equal(t, []string{"1"}, pgtest.Ask(t, dsn, "select n from "+schema+".version"))
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() { assert.NoError(t, upgrade(step)) })
+	}
+	all.Wait()
+	assert.Equal(t, []string{"2"}, pgtest.Ask(t, dsn, "select n from "+schema+".n"))
+	value, err := reopen(t, dsn, schema).State(t.Context(), "k")
+	require.NoError(t, err)
+	assert.Equal(t, "v", string(value))
 }
 
 // No error has the password of the connection string.

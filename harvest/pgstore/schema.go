@@ -30,6 +30,10 @@ var schema = [...]string{
 	"create table $.version (n bigint not null)",
 }
 
+// upgrades has the statements that bring each schema, from the first one that is upgraded,
+// to the next. It is empty: that is schemaVersion. A change of schema adds an element.
+var upgrades [0][]string
+
 // sqlSettings makes all plans use the indexes: a table that was never analysed would be
 // read from its beginning to its end. A process that stops inside a transaction must not
 // keep the others waiting for ever.
@@ -50,7 +54,8 @@ type statements struct {
 	remove, removeLong                    string
 	getLog, scanLog, insertLog, removeLog string
 	applied, isApplied, expire            string
-	exists, create, version, writeVersion string
+	exists, create, version               string
+	forgetVersion, writeVersion           string
 }
 
 func newStatements(schema string) statements {
@@ -81,9 +86,10 @@ func newStatements(schema string) statements {
 		expire: in("delete from $.session where at < now() - interval '1 day'"),
 		exists: "select from pg_class join pg_namespace n on n.oid = relnamespace " +
 			"where nspname = $1 and relname = 'version'",
-		create:       "create schema if not exists " + pgx.Identifier{schema}.Sanitize(),
-		version:      in("select n from $.version"),
-		writeVersion: in("insert into $.version values ($1)"),
+		create:        "create schema if not exists " + pgx.Identifier{schema}.Sanitize(),
+		version:       in("select n from $.version"),
+		forgetVersion: in("delete from $.version"),
+		writeVersion:  in("insert into $.version values ($1)"),
 	}
 }
 
@@ -92,64 +98,72 @@ func inSchema(schema, sql string) string {
 	return strings.ReplaceAll(sql, "$.", pgx.Identifier{schema}.Sanitize()+".")
 }
 
-// inspect reports whether there is a Store, and checks its version. This takes the right
+// inspect returns the version of the schema; 0 if there is no Store. This takes the right
 // to read only.
-func (s *Store) inspect(ctx context.Context) (exists bool, err error) {
+func (s *Store) inspect(ctx context.Context) (version int, err error) {
 	t, err := s.begin(ctx, reading)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	defer t.conn.Release()
 	defer t.end()
 	b := t.batch()
 	b.add(sqlReadOnly, func([][]byte) { s.readOnly = true })
 	if err := t.send(b); err != nil {
-		return false, err
+		return 0, err
 	}
-	return t.checkSchema()
+	return t.version()
 }
 
-// create creates a Store, unless another process has done so.
-func (s *Store) create(ctx context.Context) error {
+// upgrade creates a Store, or brings its schema to the next version, unless another
+// process has done so. It returns the version.
+func (s *Store) upgrade(ctx context.Context) (version int, err error) {
 	t, err := s.begin(ctx, writing)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer t.conn.Release()
-	if exists, err := t.checkSchema(); err != nil || exists {
+	if version, err = t.version(); err != nil || version == schemaVersion {
 		t.end()
-		return err
+		return version, err
 	}
 	b := t.batch()
-	b.add(s.sql.create, nil)
-	for _, sql := range schema {
+	var step []string
+	if version == 0 {
+		b.add(s.sql.create, nil)
+		step, version = schema[:], schemaVersion
+	} else {
+		step, version = s.upgrades[len(s.upgrades)-(schemaVersion-version)], version+1
+	}
+	for _, sql := range step {
 		b.add(inSchema(s.schema, sql), nil)
 	}
-	b.add(s.sql.writeVersion, nil, int64(schemaVersion))
+	b.add(s.sql.forgetVersion, nil)
+	b.add(s.sql.writeVersion, nil, int64(version))
 	b.add("commit", nil)
-	return t.send(b)
+	return version, t.send(b)
 }
 
-// checkSchema is inspect in a transaction.
-func (t *tx) checkSchema() (exists bool, err error) {
+// version is inspect in a transaction.
+func (t *tx) version() (version int, err error) {
+	exists := false
 	b := t.batch()
 	b.add(t.db.sql.exists, func([][]byte) { exists = true }, t.db.schema)
 	if err := t.send(b); err != nil || !exists {
-		return false, err
+		return 0, err
 	}
-	version := uint64(0)
 	b = t.batch()
-	b.add(t.db.sql.version, func(row [][]byte) { version = binary.BigEndian.Uint64(row[0]) })
+	b.add(t.db.sql.version, func(row [][]byte) { version = int(binary.BigEndian.Uint64(row[0])) })
 	if err := t.send(b); err != nil {
-		return true, err
+		return 0, err
 	}
 	switch {
 	case version > schemaVersion:
-		return true, fmt.Errorf("pgstore: %w: the schema %q has version %d, this version reads version %d",
+		return 0, fmt.Errorf("pgstore: %w: the schema %q has version %d, this version reads version %d",
 			harvest.ErrNewer, t.db.schema, version, schemaVersion)
-	case version < schemaVersion:
-		return true, fmt.Errorf("pgstore: the schema %q has version %d: version %d is right; harvest again into a new schema",
+	case version < schemaVersion-len(t.db.upgrades):
+		return 0, fmt.Errorf("pgstore: the schema %q has version %d: version %d is right; harvest again into a new schema",
 			t.db.schema, version, schemaVersion)
 	}
-	return true, nil
+	return version, nil
 }

@@ -37,8 +37,9 @@ const (
 // What it leaves out is taken from the environment, as psql does; pool_max_conns limits
 // the number of connections. If o is nil, it is the zero Options.
 //
-// Open writes nothing if the Store exists: a role that may only read it, or a standby, is
-// enough to read.
+// Open writes nothing if the Store exists, unless it is of an older version, from schema 2
+// on, which Open brings up to date: a role that may only read it, or a standby, is enough
+// to read.
 //
 // For a Store of a newer version of this package the error is [harvest.ErrNewer]. No
 // error contains the connection string or a password.
@@ -69,19 +70,23 @@ func open(ctx context.Context, config *pgxpool.Config, o *Options) (*Store, erro
 	if err != nil {
 		return nil, wrap(err)
 	}
-	exists, err := s.inspect(ctx)
-	switch {
-	case err != nil || exists:
-	case o.Existing:
-		err = fmt.Errorf("pgstore: the schema %q holds no Store: %w", s.schema, fs.ErrNotExist)
-	default:
-		err = s.create(ctx)
-	}
-	if err != nil {
+	if err := s.setUp(ctx, o.Existing); err != nil {
 		s.closeOnce()
 		return nil, err
 	}
 	return s, nil
+}
+
+// setUp checks the Store, and creates it or brings it up to date.
+func (s *Store) setUp(ctx context.Context, existing bool) error {
+	version, err := s.inspect(ctx)
+	if err == nil && version == 0 && existing {
+		return fmt.Errorf("pgstore: the schema %q holds no Store: %w", s.schema, fs.ErrNotExist)
+	}
+	for err == nil && version < schemaVersion {
+		version, err = s.upgrade(ctx)
+	}
+	return err
 }
 
 // Close closes all connections. It waits for running calls. It may be called more than

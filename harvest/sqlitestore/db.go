@@ -38,6 +38,7 @@ type Store struct {
 	// volatile: nothing is flushed to disk
 	volatile    bool
 	synchronous string // the pragma
+	upgrades    [][]string
 
 	owner *owner
 

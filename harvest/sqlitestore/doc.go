@@ -58,7 +58,9 @@
 //
 // # Versions
 //
-// Open refuses a file that a newer version of this package wrote with [harvest.ErrNewer],
-// a file of an older version, whose sources must be harvested again into a new file, and
-// a file that another program wrote. It changes none of them.
+// Open brings a file of an older version, from schema 5 on, up to date, in one transaction
+// for each schema: if it is interrupted, the next Open goes on. It refuses a file that a
+// newer version of this package wrote with [harvest.ErrNewer], one of a still older
+// version, whose sources must be harvested again into a new file, and one that another
+// program wrote. It changes none of these.
 package sqlitestore

@@ -55,7 +55,7 @@ func OpenEager(ctx context.Context, file string) (*Catalog, error) {
 
 // openDriver opens a Store whose keys are no Catalog's.
 func openDriver(t testing.TB, file string) *Store {
-	s, err := openFile(t.Context(), file, new(Options))
+	s, err := openFile(t.Context(), file, new(Options), nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
 	return s

@@ -42,6 +42,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, retainForever(context.Background(), file))
 		os.Exit(1)
 	}
+	if file := os.Getenv(sqlitestore.UpgradeFile); file != "" {
+		fmt.Fprintln(os.Stderr, sqlitestore.UpgradeForever(context.Background(), file))
+		os.Exit(1)
+	}
 	if file := os.Getenv(workerFile); file != "" {
 		if err := workOnce(context.Background(), file); err != nil {
 			fmt.Fprintln(os.Stderr, err)

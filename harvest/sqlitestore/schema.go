@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,6 +38,10 @@ var schema = [...]string{
 	"CREATE TRIGGER kv_update AFTER UPDATE ON kv WHEN old.long IS NOT NULL BEGIN DELETE FROM long WHERE n = old.long; END",
 	"CREATE TRIGGER kv_delete AFTER DELETE ON kv WHEN old.long IS NOT NULL BEGIN DELETE FROM long WHERE n = old.long; END",
 }
+
+// upgrades has the statements that bring each schema, from the first one that is upgraded,
+// to the next. It is empty: that is schemaVersion. A change of schema adds an element.
+var upgrades [0][]string
 
 // longValue is the size in bytes from which a value is long.
 const longValue = 1000
@@ -83,7 +88,7 @@ func (s *Store) checkFile(ctx context.Context) error {
 	}
 	c, err := s.connect(ctx, sqlite.OpenReadOnly, 0)
 	if err == nil {
-		_, err = s.isSetUp(ctx, c)
+		_, err = s.version(ctx, c)
 		err = errors.Join(err, c.Close())
 	}
 	switch sqlite.ErrCode(err).ToPrimary() {
@@ -133,21 +138,22 @@ func target(file string) string {
 	return file
 }
 
-// isSetUp reports whether the database has the schema; false if it is empty. Another
-// process may be about to create it, or to recover the database after a crash.
-func (s *Store) isSetUp(ctx context.Context, c *conn) (is bool, err error) {
+// version returns the version of the schema that the database has; 0 if it is empty.
+// Another process may be about to create it, or to recover the database after a crash.
+func (s *Store) version(ctx context.Context, c *conn) (version int, err error) {
 	err = s.patiently(ctx, func() error {
 		if _, err := c.ask("BEGIN"); err != nil {
 			return err
 		}
-		is, err = c.isSetUp()
+		version, err = s.versionIn(c)
 		_, end := c.ask("ROLLBACK")
 		return errors.Join(err, end)
 	})
-	return is, err
+	return version, err
 }
 
-func (c *conn) isSetUp() (bool, error) {
+// versionIn is version in a transaction.
+func (s *Store) versionIn(c *conn) (int, error) {
 	var numbers [3]int
 	for i, sql := range [...]string{"PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_schema"} {
 		answer, err := c.ask(sql)
@@ -155,35 +161,35 @@ func (c *conn) isSetUp() (bool, error) {
 			numbers[i], err = strconv.Atoi(answer)
 		}
 		if err != nil {
-			return false, err
+			return 0, err
 		}
 	}
 	id, version := numbers[0], numbers[1]
 	var wrong error
 	switch {
 	case numbers == [3]int{}:
-		return false, nil
+		return 0, nil
 	case id != applicationID:
-		return false, errForeign
+		return 0, errForeign
 	case version > schemaVersion:
 		wrong = harvest.ErrNewer
-	case version < schemaVersion:
+	case version < schemaVersion-len(s.upgrades):
 		wrong = errOlder
 	default:
-		return true, nil
+		return version, nil
 	}
-	return false, fmt.Errorf("%w: the file has schema %d, this version reads schema %d", wrong, version, schemaVersion)
+	return 0, fmt.Errorf("%w: the file has schema %d, this version reads schema %d", wrong, version, schemaVersion)
 }
 
-// setUp turns on the write-ahead log, creates the schema if the database is empty, and
-// prepares the statements.
+// setUp turns on the write-ahead log, creates the schema if the database is empty or
+// brings it up to date, and prepares the statements.
 func (s *Store) setUp(ctx context.Context, c *conn) error {
-	is, err := s.isSetUp(ctx, c)
+	version, err := s.version(ctx, c)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.file, err)
 	}
 	err = s.patiently(ctx, func() error {
-		if !is {
+		if version == 0 {
 			if _, err := c.pragma("auto_vacuum = incremental"); err != nil { // see Shrink
 				return err
 			}
@@ -194,8 +200,11 @@ func (s *Store) setUp(ctx context.Context, c *conn) error {
 		}
 		return err
 	})
-	if err == nil && !is {
-		err = s.patiently(ctx, c.create)
+	for err == nil && version < schemaVersion {
+		err = s.patiently(ctx, func() (err error) {
+			version, err = s.upgrade(c)
+			return err
+		})
 	}
 	if err != nil {
 		return err
@@ -203,15 +212,23 @@ func (s *Store) setUp(ctx context.Context, c *conn) error {
 	return c.prepare()
 }
 
-// create creates the schema, unless another process has done so.
-func (c *conn) create() error {
+// upgrade creates the schema, or brings it to the next version, unless another process
+// has done so. It returns the version.
+func (s *Store) upgrade(c *conn) (version int, err error) {
 	if _, err := c.ask("BEGIN IMMEDIATE"); err != nil {
-		return err
+		return 0, err
 	}
-	is, err := c.isSetUp()
-	for _, sql := range append(schema[:], fmt.Sprintf("PRAGMA application_id = %d", applicationID),
-		fmt.Sprintf("PRAGMA user_version = %d", schemaVersion)) {
-		if err == nil && !is {
+	version, err = s.versionIn(c)
+	var step []string
+	switch {
+	case version == 0:
+		step, version = schema[:], schemaVersion
+	case version < schemaVersion:
+		step, version = s.upgrades[len(s.upgrades)-(schemaVersion-version)], version+1
+	}
+	for _, sql := range append(slices.Clone(step), fmt.Sprintf("PRAGMA application_id = %d", applicationID),
+		fmt.Sprintf("PRAGMA user_version = %d", version)) {
+		if err == nil {
 			_, err = c.ask(sql)
 		}
 	}
@@ -220,5 +237,5 @@ func (c *conn) create() error {
 		end = "ROLLBACK"
 	}
 	_, endErr := c.ask(end)
-	return errors.Join(err, endErr)
+	return version, errors.Join(err, endErr)
 }

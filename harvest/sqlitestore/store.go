@@ -34,9 +34,10 @@ const (
 	defaultWait  = time.Minute
 )
 
-// Open opens the Store in file, or creates it. It refuses a file that another program or
-// an older version wrote, and does not change it; for a file of a newer version the error
-// is [harvest.ErrNewer]. It refuses a Store that lost a part with [io/fs.ErrNotExist]: a
+// Open opens the Store in file, or creates it. It brings a file of an older version up to
+// date, from schema 5 on. It refuses a file that another program or a still older version
+// wrote, and does not change it; for a file of a newer version the error is
+// [harvest.ErrNewer]. It refuses a Store that lost a part with [io/fs.ErrNotExist]: a
 // database without its directory of bodies, and a write-ahead log or a directory of
 // bodies without its database. If o is nil, it is the zero Options.
 //
@@ -46,7 +47,7 @@ func Open(ctx context.Context, file string, o *Options) (*Store, error) {
 	if o == nil {
 		o = new(Options)
 	}
-	s, err := openFile(ctx, file, o)
+	s, err := openFile(ctx, file, o, upgrades[:])
 	if err != nil {
 		return nil, wrap(err)
 	}
@@ -83,7 +84,7 @@ func (s *Store) checkBlobDir(ctx context.Context) error {
 // running calls. It may be called more than once.
 func (s *Store) Close() error { return wrap(s.closeOnce()) }
 
-func openFile(ctx context.Context, file string, o *Options) (*Store, error) {
+func openFile(ctx context.Context, file string, o *Options, upgrades [][]string) (*Store, error) {
 	if file == "" || file == ":memory:" {
 		return nil, fmt.Errorf("%q is not the name of a file", file)
 	}
@@ -95,6 +96,7 @@ func openFile(ctx context.Context, file string, o *Options) (*Store, error) {
 		return nil, err // SQLite's own error has no reason
 	}
 	s := newStore(file, o)
+	s.upgrades = upgrades
 	if s.writer, err = s.openWriter(ctx); err != nil {
 		return nil, err
 	}
