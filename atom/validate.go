@@ -110,7 +110,12 @@ func newChecker(src io.Reader, o ValidateOptions) *checker {
 	c := &checker{o: o, src: document.Source{Src: src}}
 	c.r = NewReader(&c.src)
 	c.r.Document, c.r.ContentType, c.r.Now, c.r.MaxBytes = o.URL, o.ContentType, o.Now, o.MaxBytes
-	c.r.Report, c.r.reports.Lenient, c.r.check = c.count, o.Lenient, c
+	count := document.Counting(&c.sum.Counts, o.Report)
+	c.r.Report = func(f websync.Finding) {
+		f.Document = o.Document
+		count(f)
+	}
+	c.r.reports.Lenient, c.r.check = o.Lenient, c
 	return c
 }
 
@@ -158,13 +163,4 @@ func (c *checker) end(err error) (Summary, error) {
 		c.sum.Bytes = c.r.doc.Size()
 	}
 	return c.sum, err
-}
-
-// count counts a finding and passes it to Report.
-func (c *checker) count(f websync.Finding) {
-	f.Document = c.o.Document
-	document.Count(f.Severity, &c.sum.Counts)
-	if c.o.Report != nil {
-		c.o.Report(f)
-	}
 }

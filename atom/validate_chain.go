@@ -234,8 +234,5 @@ func isAt(link, url, self string) bool {
 }
 
 func (c *ChainValidator) report(rule Rule, url, element string, value []byte, message string) {
-	document.Count(rule.Severity, &c.sum.Counts)
-	if c.Report != nil {
-		c.Report(rule.Finding(url, 0, 0, element, value, message))
-	}
+	document.Counting(&c.sum.Counts, c.Report)(rule.Finding(url, 0, 0, element, value, message))
 }

@@ -297,5 +297,6 @@ func isOfKind(contentType, stated string) bool {
 		return true
 	}
 	a, b := kindOf(got), kindOf(stated)
-	return a == b || syntax.IsPage(a) && syntax.IsPage(b) || !syntax.IsPage(a) && !syntax.IsPage(b) && syntax.IsXML(a) && syntax.IsXML(b)
+	isPage := syntax.IsPage(a)
+	return a == b || isPage == syntax.IsPage(b) && (isPage || syntax.IsXML(a) && syntax.IsXML(b))
 }

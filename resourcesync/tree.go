@@ -77,6 +77,7 @@ type TreeSummary struct {
 // directory of one package.
 func ValidateTree(url string, open func(url string) (io.ReadCloser, error), o TreeOptions) TreeSummary {
 	t := &tree{o: o, open: open, seed: maphash.MakeSeed(), seen: map[string]bool{url: true}, queue: []*node{{url: url}}}
+	t.count = document.Counting(&t.sum.Counts, o.Report)
 	limit := o.MaxDocuments
 	if limit == 0 {
 		limit = defaultDocuments
@@ -101,6 +102,7 @@ type tree struct {
 	o     TreeOptions
 	open  func(url string) (io.ReadCloser, error)
 	sum   TreeSummary
+	count func(websync.Finding)
 	seed  maphash.Seed // of every tally
 	seen  map[string]bool
 	queue []*node
@@ -133,13 +135,6 @@ type node struct {
 
 func (t *tree) report(rule Rule, url, element, value, message string) {
 	t.count(rule.Finding(url, 0, 0, element, []byte(value), message))
-}
-
-func (t *tree) count(f websync.Finding) {
-	document.Count(f.Severity, &t.sum.Counts)
-	if t.o.Report != nil {
-		t.o.Report(f)
-	}
 }
 
 // visit checks one document.

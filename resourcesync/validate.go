@@ -125,10 +125,7 @@ func (v *validator) relay(f websync.Finding) {
 
 func (v *validator) count(f websync.Finding) {
 	f.Document = v.o.Document
-	document.Count(f.Severity, &v.sum.Counts)
-	if v.o.Report != nil {
-		v.o.Report(f)
-	}
+	document.Counting(&v.sum.Counts, v.o.Report)(f)
 }
 
 // begin checks the head, once.

@@ -138,13 +138,10 @@ type validator struct {
 
 func (v *validator) count(f websync.Finding) {
 	f.Document = v.o.Document
-	document.Count(f.Severity, &v.sum.Counts)
 	if f.Rule == ruleElementSize.Name {
 		v.links.full = true // what was left out may be an alternate
 	}
-	if v.o.Report != nil {
-		v.o.Report(f)
-	}
+	document.Counting(&v.sum.Counts, v.o.Report)(f)
 }
 
 // report reports on an element that starts at p.

@@ -95,7 +95,8 @@ func JSONRules() []websync.Rule { return jsonRules.All() }
 // cut short, damaged or too long, which is reported, too.
 func ValidateJSON(src io.Reader, o atom.ValidateOptions) (atom.Summary, error) {
 	v := &jsonValidator{o: o, ids: map[string]int{}, custom: map[string]*extension{}}
-	v.reports = document.Reports{Format: "jsonfeed", Document: o.Document, Lenient: o.Lenient, To: v.count}
+	v.reports = document.Reports{Format: "jsonfeed", Document: o.Document, Lenient: o.Lenient}
+	v.reports.To = document.Counting(&v.sum.Counts, o.Report)
 	source := &document.Source{Src: src}
 	err := v.read(source)
 	if parse, rule, ok := source.Blame(err, ruleJSONTruncated, ruleJSONDocument, ruleJSON); ok {
@@ -127,13 +128,6 @@ type extension struct {
 	uses   int
 	about  bool
 	offset int // of the second use
-}
-
-func (v *jsonValidator) count(f websync.Finding) {
-	document.Count(f.Severity, &v.sum.Counts)
-	if v.o.Report != nil {
-		v.o.Report(f)
-	}
 }
 
 // find reports a departure of what is checked.

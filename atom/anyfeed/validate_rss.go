@@ -188,7 +188,8 @@ func ValidateRSS(src io.Reader, o atom.ValidateOptions) (atom.Summary, error) {
 	}
 	v := &rssValidator{o: o, seed: maphash.MakeSeed(), ids: map[uint64]rssID{}, prefixes: map[string]string{xmlNamespace: "xml:"},
 		old: map[string]bool{}}
-	v.reports = document.Reports{Format: "rss", Document: o.Document, Lenient: o.Lenient, To: v.count}
+	v.reports = document.Reports{Format: "rss", Document: o.Document, Lenient: o.Lenient}
+	v.reports.To = document.Counting(&v.sum.Counts, o.Report)
 	v.doc = document.Document{
 		Kind: document.Kind{Format: "rss", Name: "an RSS feed", Else: "not XML"}, URL: o.Document,
 		Report: func(d document.Departure, line, column int, value []byte, message string) {
@@ -264,13 +265,6 @@ const (
 	maxText   = 8 << 20
 	maxSpaces = 100 // namespaces that are almost known count, too
 )
-
-func (v *rssValidator) count(f websync.Finding) {
-	document.Count(f.Severity, &v.sum.Counts)
-	if v.o.Report != nil {
-		v.o.Report(f)
-	}
-}
 
 // find reports a departure of the element that is checked.
 func (v *rssValidator) find(rule websync.Rule, value, message string) {

@@ -66,15 +66,21 @@ func (r *Reports) Loss(rule websync.Rule, line, column int, element string, valu
 	}
 }
 
-// Count adds a finding to the count of its severity.
-func Count(severity websync.Severity, c *websync.Counts) {
-	switch severity {
-	case websync.SeverityError:
-		c.Errors++
-	case websync.SeverityWarning:
-		c.Warnings++
-	default:
-		c.Infos++
+// Counting returns a function that counts findings by their severity, and passes them to
+// another one, unless that is nil.
+func Counting(c *websync.Counts, to func(websync.Finding)) func(websync.Finding) {
+	return func(f websync.Finding) {
+		switch f.Severity {
+		case websync.SeverityError:
+			c.Errors++
+		case websync.SeverityWarning:
+			c.Warnings++
+		default:
+			c.Infos++
+		}
+		if to != nil {
+			to(f)
+		}
 	}
 }
 
