@@ -206,11 +206,7 @@ func (h *history) pause(most time.Duration) {
 }
 
 func runHistories(t *testing.T, run func(t *testing.T, h *history)) {
-	seeds := uint64(200)
-	if racing.Few() {
-		seeds = 4
-	}
-	for seed := range seeds {
+	for seed := range racing.Some(uint64(60)) {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHistory(t, seed)
 			require.NoError(t, h.Subscribe(t.Context(), feedURL))

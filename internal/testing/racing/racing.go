@@ -16,9 +16,13 @@ func Few() bool { return Enabled || os.Getenv("WEBSYNC_LONG") == "" }
 // its cases: with -short, and under the race detector.
 func Short() bool { return Enabled || testing.Short() }
 
-// Some returns how many of n cases a test tries: a tenth, but at least two, if Few.
+// Some returns how many of n cases a test tries: a tenth, but at least two, if Few; with
+// the race detector a thirtieth, but at least one.
 func Some[N int | uint64](n N) N {
-	if Few() {
+	switch {
+	case Enabled:
+		return min(n, max(n/30, 1))
+	case Few():
 		return min(n, max(n/10, 2))
 	}
 	return n
