@@ -332,7 +332,7 @@ func (k *check) listEntry(s *source, v *sitemap.View) {
 		return
 	}
 	l.sampler.add(v.Loc, v.LastMod)
-	k.listDate(s, v, d)
+	k.listDate(s, v, loc, d)
 	if _, ok := l.revisit[loc]; ok {
 		l.revisit[loc] = v.LastMod
 	}
@@ -344,7 +344,7 @@ func (k *check) listEntry(s *source, v *sitemap.View) {
 }
 
 // listDate takes the lastmod of an entry.
-func (k *check) listDate(s *source, v *sitemap.View, d day) {
+func (k *check) listDate(s *source, v *sitemap.View, loc string, d day) {
 	l := &k.list
 	if v.LastMod.IsZero() {
 		return
@@ -363,11 +363,11 @@ func (k *check) listDate(s *source, v *sitemap.View, d day) {
 		s.document.Newest = v.LastMod
 	}
 	if f := &k.feedFacts; f.read && d > f.since && d <= f.until {
-		if k.entries.Find(string(v.Loc)) == nil {
+		if k.entries.Find(loc) == nil {
 			l.missing.count++
 			if len(l.missing.examples) < maxExamples {
 				l.missing.examples = append(l.missing.examples,
-					entryAt{string(v.Loc), v.LastMod, position{s, v.Line, v.Column, "lastmod"}})
+					entryAt{loc, v.LastMod, position{s, v.Line, v.Column, "lastmod"}})
 			}
 		}
 	}
