@@ -117,16 +117,24 @@ func TestRemoveOneOfTwo(t *testing.T) {
 func TestStat(t *testing.T) {
 	c := harvest.NewCatalog(memstore.New())
 	fillToMove(t, c, 50)
+	_, err := (&harvest.Harvester{Catalog: c}).Run(t.Context(), harvest.Of("https://b.example/", testkit.Del("b1", testkit.Day(9))))
+	require.NoError(t, err)
 	st, err := c.Stat(t.Context())
 	require.NoError(t, err)
-	var live, named int64
-	for _, item := range testkit.All(t, c.Resources(t.Context(), websync.Range{Sources: []string{"https://b.example/"}})) {
-		live++
+	var named, descriptions int64
+	sizes := map[websync.Digest]int64{} // of bodies that a record names
+	for _, item := range testkit.All(t, c.Resources(t.Context(), websync.Range{})) {
 		n, _ := item.Bodies[0].Link.StatedLength()
-		named += n
+		sizes[item.Bodies[0].Key] = n
+		if item.Source == "https://b.example/" {
+			named += n
+			descriptions += int64(item.Resource.Size())
+		}
 	}
-	b := st.Sources[1]
-	assert.Equal(t, [...]int64{live, 50 - live, live, named, 0}, [...]int64{b.Live, b.Tombstones, b.Bodies.Number, b.Bodies.Bytes, b.Tasks})
+	assert.Equal(t, harvest.SourceStat{
+		Source: "https://b.example/", Live: 49, Tombstones: 1, Bodies: harvest.Amount{Number: 49, Bytes: named}, Descriptions: descriptions,
+	}, st.Sources[1])
+	assert.EqualValues(t, 1, st.Sources[0].Tasks)
 	head, err := c.Head(t.Context())
 	require.NoError(t, err)
 	older := int64(0)
@@ -136,5 +144,10 @@ func TestStat(t *testing.T) {
 	assert.Equal(t, [...]int64{int64(head.Last), int64(head.Last) - 100, older}, [...]int64{st.Entries, st.Superseded, st.Older})
 	assert.EqualValues(t, harvest.Keys(t.Context(), harvest.StoreOf(c), 'B'), st.Bodies.Number)
 	assert.EqualValues(t, harvest.Keys(t.Context(), harvest.StoreOf(c), 'Z'), st.Unused.Number)
-	assert.Positive(t, st.Unused.Bytes)
+	assert.Greater(t, st.Unused.Bytes, st.Unused.Number)
+	used := int64(0)
+	for _, n := range sizes {
+		used += n
+	}
+	assert.Equal(t, used+st.Unused.Bytes, st.Bodies.Bytes)
 }

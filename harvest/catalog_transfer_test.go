@@ -284,13 +284,28 @@ func TestImportRefusesKeys(t *testing.T) {
 		for _, k := range keys {
 			pairs = append(append(append(pairs, byte(len(k))), k...), 1, 'v')
 		}
-		frame := binary.BigEndian.AppendUint32([]byte{'p'}, uint32(len(pairs)))
-		sum := crc32.Checksum(append(bytes.Clone(frame), pairs...), crc32.MakeTable(crc32.Castagnoli))
-		frame = append(binary.BigEndian.AppendUint32(frame, sum), pairs...)
-		err := harvest.NewCatalog(memstore.New()).Import(t.Context(), bytes.NewReader(append(bytes.Clone(export[:layout]), frame...)))
+		damaged := append(bytes.Clone(export[:layout]), frame('p', pairs)...)
+		err := harvest.NewCatalog(memstore.New()).Import(t.Context(), bytes.NewReader(damaged))
 		require.ErrorIs(t, err, websync.ErrMismatch, "%q", keys)
 		require.ErrorContains(t, err, "not in its order", "%q", keys)
 	}
+}
+
+// frame returns a sound frame of an export.
+func frame(kind byte, content []byte) []byte {
+	b := binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(content)))
+	sum := crc32.Checksum(append(bytes.Clone(b), content...), crc32.MakeTable(crc32.Castagnoli))
+	return append(binary.BigEndian.AppendUint32(b, sum), content...)
+}
+
+// An export of a newer layout is refused, whatever follows.
+func TestImportRefusesNewer(t *testing.T) {
+	export, _ := exported(t, 2)
+	at := len(exportMagic)
+	newer := export[at+9] + 1
+	export = append(append(bytes.Clone(export[:at]), frame('L', []byte{newer})...), export[at+9+1:]...)
+	err := harvest.NewCatalog(memstore.New()).Import(t.Context(), bytes.NewReader(export))
+	require.ErrorIs(t, err, harvest.ErrNewer)
 }
 
 // Import refuses a Store in use, and leaves it as it is.
