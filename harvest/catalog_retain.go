@@ -325,12 +325,19 @@ func (s *Catalog) RetainDaily(ctx context.Context, r Retention, ran func(Retaine
 	}
 }
 
+// LastRetain returns when Retain was last done, by any process, and what it removed then.
+// The time is zero if it never was.
+func (s *Catalog) LastRetain(ctx context.Context) (ran time.Time, done Retained, err error) {
+	b, err := s.State(ctx, retentionKey)
+	var v retention
+	_ = json.Unmarshal(b, &v) // as in noteRetention
+	return v.Ran, v.Last, err
+}
+
 // retainToday calls Retain unless that was done today, and returns when to look again.
 func (s *Catalog) retainToday(ctx context.Context, r Retention) (done Retained, wait time.Duration, err error) {
-	var v retention
-	b, err := s.State(ctx, retentionKey)
-	_ = json.Unmarshal(b, &v)
-	if wait = v.Ran.Add(retainEvery).Sub(micro(s.now())); err == nil && wait > 0 && wait <= retainEvery {
+	ran, _, err := s.LastRetain(ctx)
+	if wait = ran.Add(retainEvery).Sub(micro(s.now())); err == nil && wait > 0 && wait <= retainEvery {
 		return done, wait, nil
 	}
 	if err == nil {

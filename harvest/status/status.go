@@ -42,6 +42,8 @@ type Status struct {
 	Generation uint64           `json:"generation"`
 	Last       websync.Seq      `json:"last"`               // of the log
 	LastTime   time.Time        `json:"last_time,omitzero"` // likewise
+	Retained   time.Time        `json:"retained,omitzero"`  // when Retain was last done; zero: never
+	Removed    harvest.Retained `json:"removed,omitzero"`   // by it
 	Sources    []Source         `json:"sources"`            // those that need attention first
 	More       int64            `json:"more_sources"`       // that are not in Sources
 	Tasks      Tasks            `json:"tasks"`              // of all sources
@@ -101,6 +103,9 @@ func (h *Handler) Status(ctx context.Context) (*Status, error) {
 		Title: cmp.Or(display.Shown(h.Title), "Harvest status"), Time: now,
 		Live: head.Total() - head.Live[h.Merged], Published: head.Live[h.Merged],
 		Generation: head.Generation, Last: head.Last, LastTime: head.LastTime,
+	}
+	if s.Retained, s.Removed, err = h.Catalog.LastRetain(ctx); err != nil {
+		return nil, err
 	}
 	if h.Conflicts != nil {
 		for _, c := range h.Conflicts() {

@@ -128,6 +128,26 @@ func TestStates(t *testing.T) {
 	})
 }
 
+// The page has when retention was last done, and what it removed.
+func TestRetained(t *testing.T) {
+	bubble(t, func(t *testing.T, s *story) {
+		assert.NotContains(t, s.html(), "no longer kept")
+		assert.NotContains(t, s.get("/status.json").Body.String(), `"retained"`)
+		for range 3 {
+			s.commit("a", 2)
+		}
+		time.Sleep(time.Hour) // of the bubble
+		done, err := s.handler.Catalog.Retain(t.Context(), harvest.Retention{Log: time.Minute})
+		require.NoError(t, err)
+		ran := time.Now().UTC()
+		time.Sleep(2 * time.Hour)
+		status := s.status()
+		assert.Equal(t, ran, status.Retained)
+		assert.Equal(t, done, status.Removed)
+		assert.Contains(t, text(s.html()), "What is no longer kept was last removed 2 h ago: 4 entries of the log, 0 bodies.")
+	})
+}
+
 // A run of another process, or one that nobody noted, still counts by its tasks.
 func TestTasksWithoutRuns(t *testing.T) {
 	bubble(t, func(t *testing.T, s *story) {

@@ -30,6 +30,7 @@ const (
 type view struct {
 	*Status
 	Version   string
+	Removal   string // what Removed has
 	Tiles     []tile
 	Attention []runRow // sources that need it
 	MoreToDo  int64
@@ -58,6 +59,8 @@ type cell struct {
 
 func newView(s *Status) *view {
 	v := &view{Status: s, Version: websync.Version, Tiles: s.tiles()}
+	v.Removal = display.Plural(s.Removed.Entries, "entry", "entries") + " of the log, " +
+		display.Plural(int64(s.Removed.Bodies), "body", "bodies")
 	var runs []runRow
 	for i := range s.Sources {
 		src := &s.Sources[i]
