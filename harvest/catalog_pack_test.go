@@ -14,7 +14,9 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
+	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sqlitestore"
+	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
 // pack puts ids with bodies in one Commit. Of a fileTester those are a pack if they have
@@ -267,4 +269,69 @@ type updatingStore struct {
 func (s *updatingStore) Update(ctx context.Context, fn func(harvest.Tx) error) error {
 	s.before()
 	return s.Store.Update(ctx, fn)
+}
+
+// Import puts packs into the Store if Blobs can't erase a part of one. There Inspect finds
+// them, and what is missing of them, and Vacuum erases bodies.
+func TestPackMovedInside(t *testing.T) {
+	f := newFileTester(t)
+	one, two, three := strings.Repeat("1", 70), strings.Repeat("2", 70), strings.Repeat("3", 60)
+	f.pack(map[string]string{"1": one, "2": two})
+	f.pack(map[string]string{"3": three, "4": strings.Repeat("4", 60)})
+	var export bytes.Buffer
+	require.NoError(t, f.Export(ctx, &export))
+	db, blobs := memstore.New(), new(testkit.Blobs)
+	c := blobs.On(db)
+	c.Now, c.ChunkSize = f.clock.Now, 100
+	require.NoError(t, c.Import(ctx, &export))
+	require.NoError(t, blobs.ListBlobs(ctx, func(name string, _ time.Time) bool {
+		t.Errorf("%s is where nothing can be erased from it", name)
+		return true
+	}))
+	isConsistent(t, c)
+	has := func(text string) bool {
+		var chunks []byte
+		require.NoError(t, db.View(ctx, func(r harvest.Reader) error {
+			return r.Scan([]byte{'C'}, []byte{'D'}, 1, func(_, value []byte) bool {
+				chunks = append(chunks, value...)
+				return true
+			})
+		}))
+		return bytes.Contains(chunks, []byte(text))
+	}
+	require.True(t, has(one))
+	_, err := (&harvest.Harvester{Catalog: c}).Run(ctx, harvest.Of("a", harvest.Event{
+		Resource: websync.Resource{ID: "1", Modified: testkit.Day(300)}, Open: harvest.OpenBytes([]byte("5")),
+	}))
+	require.NoError(t, err)
+	f.clock.step(time.Hour)
+	_, err = c.Vacuum(ctx, time.Minute)
+	require.NoError(t, err)
+	assert.False(t, has(one))
+	assert.True(t, has(two))
+	isConsistent(t, c)
+
+	var keys, values [][]byte // of the packs
+	require.NoError(t, db.View(ctx, func(r harvest.Reader) error {
+		return r.Scan([]byte{'P'}, []byte{'Q'}, 1, func(key, value []byte) bool {
+			keys, values = append(keys, bytes.Clone(key)), append(values, bytes.Clone(value))
+			return true
+		})
+	}))
+	require.Len(t, keys, 2)
+	for _, other := range [][][]byte{{values[1], values[0]}, {nil, values[1]}} { // one is too short, one is not there
+		require.NoError(t, db.Update(ctx, func(tx harvest.Tx) error {
+			for i, value := range other {
+				if value == nil {
+					require.NoError(t, tx.Delete(keys[i]))
+					continue
+				}
+				require.NoError(t, tx.Set(keys[i], value))
+			}
+			return nil
+		}))
+		faults, err := c.Inspect(ctx)
+		require.NoError(t, err)
+		assert.Contains(t, strings.Join(faults, "\n"), "is not there, or has another size")
+	}
 }
