@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/fill"
+	"github.com/websync-go/websync/internal/testing/fill"
 )
 
 // Tests of other packages fill Catalogs, and no part of the API commits by hand.

@@ -7,9 +7,8 @@ import (
 	"mime"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/jsonpatch"
+	"github.com/websync-go/websync/internal/patch"
 	"github.com/websync-go/websync/internal/survive"
-	"github.com/websync-go/websync/internal/xmlpatch"
 )
 
 // maxPatched limits the bytes of a representation that is patched, before and after, and
@@ -21,7 +20,7 @@ const maxPatched = 4 << 20
 var patchers = map[string]func(dst io.Writer, held, patch []byte) error{
 	"application/json-patch":      patchJSON,
 	"application/json-patch+json": patchJSON,
-	xmlpatch.MediaType:            patchXML,
+	patch.XMLMediaType:            patchXML,
 	"application/xml-patch+xml":   patchXML,
 }
 
@@ -78,13 +77,13 @@ func (w *limitedWriter) Write(b []byte) (int, error) {
 	return w.dst.Write(b)
 }
 
-func patchXML(dst io.Writer, held, patch []byte) error {
-	return xmlpatch.Apply(dst, bytes.NewReader(held), bytes.NewReader(patch))
+func patchXML(dst io.Writer, held, change []byte) error {
+	return patch.ApplyXML(dst, bytes.NewReader(held), bytes.NewReader(change))
 }
 
 // patchJSON applies a JSON Patch (RFC 6902).
-func patchJSON(dst io.Writer, held, patch []byte) error {
-	operations, err := jsonpatch.Parse(patch)
+func patchJSON(dst io.Writer, held, change []byte) error {
+	operations, err := patch.ParseJSON(change)
 	if err != nil {
 		return fmt.Errorf("resourcesync: the patch is no JSON Patch: %w", err)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/internal/docfetch"
-	"github.com/websync-go/websync/internal/fill"
+	"github.com/websync-go/websync/internal/testing/fill"
 	"github.com/websync-go/websync/sitemap"
 )
 

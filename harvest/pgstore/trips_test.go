@@ -20,7 +20,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/fill"
+	"github.com/websync-go/websync/internal/testing/fill"
 	"github.com/websync-go/websync/internal/testing/pgtest"
 	"github.com/websync-go/websync/internal/testing/testkit"
 )

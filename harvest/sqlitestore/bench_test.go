@@ -16,8 +16,8 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/sqlitestore"
-	"github.com/websync-go/websync/internal/fill"
 	"github.com/websync-go/websync/internal/testing/bench"
+	"github.com/websync-go/websync/internal/testing/fill"
 )
 
 func id(i int) string { return fmt.Sprintf("https://www.example.com/documents/%d/%d", i%97, i) }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/fill"
 	"github.com/websync-go/websync/internal/spool"
+	"github.com/websync-go/websync/internal/testing/fill"
 )
 
 func reopen(t *testing.T, file string) *Catalog {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/fill"
+	"github.com/websync-go/websync/internal/testing/fill"
 	"github.com/websync-go/websync/internal/testing/racing"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
-	"github.com/websync-go/websync/internal/fill"
+	"github.com/websync-go/websync/internal/testing/fill"
 )
 
 // A story is a Store with what runs have left there, in a bubble of synctest, whose

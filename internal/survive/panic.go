@@ -10,7 +10,7 @@
 //   - gofeed and goxpp: in anyfeed.Parse, around each piece that they parse
 //   - json-gold: in jsonld.Extractor, around each node that it expands
 //   - the parser of x/net/html: in rdfa.Extractor, around the parsing of a page
-//   - etree, and jsonpatch: in resourcesync, around each patch
+//   - etree, and package patch: in resourcesync, around each patch
 //
 // Not so the Tokenizer and the character sets of x/net/html, which are small and tested,
 // and archive/zip and encoding/xml of the standard library.

@@ -3,7 +3,6 @@ package chaos
 import (
 	"bytes"
 	"fmt"
-	"github.com/websync-go/websync/internal/testing/racing"
 	"net"
 	"net/http"
 	"os"
@@ -19,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync/internal/testing/pgtest"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // namespaceEnv is set where the test binary may mount what it likes.

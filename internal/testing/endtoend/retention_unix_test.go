@@ -24,7 +24,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
 	"github.com/websync-go/websync/harvest/sqlitestore"
-	"github.com/websync-go/websync/internal/fill"
+	"github.com/websync-go/websync/internal/testing/fill"
 	"github.com/websync-go/websync/internal/testing/racing"
 	"github.com/websync-go/websync/internal/testing/testkit"
 	"github.com/websync-go/websync/publish"

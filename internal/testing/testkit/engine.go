@@ -11,7 +11,7 @@ import (
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
-	"github.com/websync-go/websync/internal/fill"
+	"github.com/websync-go/websync/internal/testing/fill"
 )
 
 // The tests of the engine harvest the source Src, whose ids are names below Base.

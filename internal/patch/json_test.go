@@ -1,8 +1,7 @@
-package jsonpatch_test
+package patch_test
 
 import (
 	"fmt"
-	"github.com/websync-go/websync/internal/testing/racing"
 	"slices"
 	"strings"
 	"testing"
@@ -12,12 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/jsonpatch"
+	"github.com/websync-go/websync/internal/patch"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // apply applies a patch in one call.
-func apply(document, patch string) (string, error) {
-	p, err := jsonpatch.Parse([]byte(patch))
+func apply(document, change string) (string, error) {
+	p, err := patch.ParseJSON([]byte(change))
 	if err != nil {
 		return "", err
 	}
@@ -156,8 +156,8 @@ func TestLimits(t *testing.T) {
 
 // TestDocumentStays: neither the document nor the patch is changed.
 func TestDocumentStays(t *testing.T) {
-	document, patch := []byte(`{"a":[1,2],"b":3}`), []byte(`[{"op":"add","path":"/a/0","value":[]},{"op":"move","from":"/b","path":"/a/0/0"}]`)
-	p, err := jsonpatch.Parse(patch)
+	document, change := []byte(`{"a":[1,2],"b":3}`), []byte(`[{"op":"add","path":"/a/0","value":[]},{"op":"move","from":"/b","path":"/a/0/0"}]`)
+	p, err := patch.ParseJSON(change)
 	require.NoError(t, err)
 	for range 2 {
 		after, err := p.Apply(document, 100)

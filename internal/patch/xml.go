@@ -1,5 +1,4 @@
-// Package xmlpatch applies patches to XML documents (RFC 5261).
-package xmlpatch
+package patch
 
 import (
 	"errors"
@@ -11,15 +10,15 @@ import (
 	"github.com/beevik/etree"
 )
 
-// MediaType is what ResourceSync calls such patches (Z39.99 §14.4).
-const MediaType = "application/patch-ops-error+xml"
+// XMLMediaType is what ResourceSync calls XML patches (Z39.99 §14.4).
+const XMLMediaType = "application/patch-ops-error+xml"
 
-// Apply reads a document and a patch, and writes the patched document to dst. The root
+// ApplyXML reads a document and an XML patch (RFC 5261), and writes the patched document to dst. The root
 // element of the patch may have any name; its children are <add>, <replace> and
 // <remove>, which are carried out in their order. Both documents are held in memory.
 //
 // If the patch does not fit the document, nothing is written.
-func Apply(dst io.Writer, document, patch io.Reader) error {
+func ApplyXML(dst io.Writer, document, patch io.Reader) error {
 	doc, err := read("document", document)
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package jsonpatch_test
+package patch_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-module github.com/websync-go/websync/internal/xmlscan/peers
+module github.com/websync-go/websync/internal/testing/peers
 
 go 1.26.0
 

@@ -1,4 +1,4 @@
-package xmlpatch
+package patch
 
 import (
 	"github.com/beevik/etree"
@@ -35,18 +35,18 @@ func (n *node) remove() {
 	}
 }
 
-// A kind is what a token is.
-type kind uint8
+// A tokenKind is what a token is.
+type tokenKind uint8
 
 const (
-	other kind = iota
+	other tokenKind = iota
 	elem
 	text
 	comment
 	instruction
 )
 
-func kindOf(t etree.Token) kind {
+func kindOf(t etree.Token) tokenKind {
 	switch t.(type) {
 	case *etree.Element:
 		return elem

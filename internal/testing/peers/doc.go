@@ -2,7 +2,7 @@
 // documents. It is a module of its own, so that nobody who imports websync gets its
 // dependencies:
 //
-//	go test -C internal/xmlscan/peers -run '^$' -bench . -cpu 1
+//	go test -C internal/testing/peers -run '^$' -bench . -cpu 1
 //
 // libxml2 takes part if a C compiler and its headers are installed.
 package peers

@@ -1,4 +1,4 @@
-package xmlpatch
+package patch
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ import (
 func patch(t *testing.T, doc, diff string) (string, error) {
 	t.Helper()
 	var b strings.Builder
-	err := Apply(&b, strings.NewReader(doc), strings.NewReader(diff))
+	err := ApplyXML(&b, strings.NewReader(doc), strings.NewReader(diff))
 	if err != nil {
 		assert.Empty(t, b.String(), "written in spite of an error")
 	}
@@ -244,7 +244,7 @@ func FuzzApply(f *testing.F) {
 	f.Add(`<doc> <p/> </doc>`, `<diff><remove sel="id('a')/*[1][.='x']" ws="both"/><add sel="/doc/@a" type="namespace::p">u</add></diff>`)
 	f.Fuzz(func(t *testing.T, doc, diff string) {
 		var b strings.Builder
-		if Apply(&b, strings.NewReader(doc), strings.NewReader(diff)) != nil && b.Len() > 0 {
+		if ApplyXML(&b, strings.NewReader(doc), strings.NewReader(diff)) != nil && b.Len() > 0 {
 			t.Fatal("written in spite of an error")
 		}
 	})

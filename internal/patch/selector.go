@@ -1,4 +1,4 @@
-package xmlpatch
+package patch
 
 import (
 	"errors"
@@ -88,7 +88,7 @@ type step func(e *etree.Element) []node
 func (s *scanner) step() (_ step, last bool, err error) {
 	switch {
 	case s.skip("*"):
-		return func(e *etree.Element) []node { return children(e, func(*etree.Element) bool { return true }) }, false, nil
+		return func(e *etree.Element) []node { return elements(e, func(*etree.Element) bool { return true }) }, false, nil
 	case s.skip("text()"):
 		return texts, true, nil
 	case s.skip("comment()"):
@@ -121,7 +121,7 @@ func (s *scanner) step() (_ step, last bool, err error) {
 		return of, true, err
 	}
 	is, err := s.element()
-	return func(e *etree.Element) []node { return children(e, is) }, false, err
+	return func(e *etree.Element) []node { return elements(e, is) }, false, err
 }
 
 // element reads the name of elements.
@@ -229,7 +229,7 @@ func (s *scanner) values() (func(node) []string, error) {
 		return func(n node) []string { return []string{n.text()} }, nil
 	}
 	is, err := s.element()
-	return func(n node) []string { return valuesOf(children(n.element(), is)) }, err
+	return func(n node) []string { return valuesOf(elements(n.element(), is)) }, err
 }
 
 func valuesOf(nodes []node) (values []string) {
@@ -278,7 +278,7 @@ func tokens(e *etree.Element, is func(etree.Token) bool) (nodes []node) {
 	return nodes
 }
 
-func children(e *etree.Element, is func(*etree.Element) bool) []node {
+func elements(e *etree.Element, is func(*etree.Element) bool) []node {
 	return tokens(e, func(t etree.Token) bool {
 		child, ok := t.(*etree.Element)
 		return ok && is(child)

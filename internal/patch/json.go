@@ -1,10 +1,10 @@
-// Package jsonpatch applies JSON Patches (RFC 6902).
+// Package patch applies XML patches (RFC 5261) and JSON Patches (RFC 6902) to documents.
+// If a patch can't be applied in full, nothing of it is.
 //
-// A patch is applied to the text of a document, in which only what the operations name
-// changes: numbers, strings and member names stay as they are written, members keep their
-// order, and only the space between them goes. If the patch can't be applied in full,
-// nothing of it is.
-package jsonpatch
+// A JSON Patch is applied to the text of a document, in which only what the operations
+// name changes: numbers, strings and member names stay as they are written, members keep
+// their order, and only the space between them goes.
+package patch
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A Patch is a list of operations, which are applied in their order.
-type Patch []operation
+// A JSON is a JSON Patch: a list of operations, which are applied in their order.
+type JSON []operation
 
 type operation struct {
 	op    string
@@ -32,8 +32,8 @@ type operation struct {
 // applied. Each operation may have to go through the whole document.
 const maxWork = 64 << 20
 
-// Parse reads a patch.
-func Parse(patch []byte) (Patch, error) {
+// ParseJSON reads a JSON Patch.
+func ParseJSON(patch []byte) (JSON, error) {
 	patch, err := compact(patch)
 	if err != nil {
 		return nil, fmt.Errorf("jsonpatch: the patch is no JSON: %w", err)
@@ -41,7 +41,7 @@ func Parse(patch []byte) (Patch, error) {
 	if patch[0] != '[' {
 		return nil, errors.New("jsonpatch: the patch is no array")
 	}
-	var p Patch
+	var p JSON
 	for c := range children(patch) {
 		o, err := parse(c.value(patch))
 		if err != nil {
@@ -114,7 +114,7 @@ func parse(object []byte) (o operation, err error) {
 // Apply returns what a document becomes. If it becomes longer than maxBytes on the way,
 // or the patch costs too much, the error matches [websync.ErrLimit]. The document is not
 // changed.
-func (p Patch) Apply(document []byte, maxBytes int) ([]byte, error) {
+func (p JSON) Apply(document []byte, maxBytes int) ([]byte, error) {
 	text, err := compact(document)
 	if err != nil {
 		return nil, fmt.Errorf("jsonpatch: the document is no JSON: %w", err)
