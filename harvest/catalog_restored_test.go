@@ -132,7 +132,8 @@ func TestStat(t *testing.T) {
 		}
 	}
 	assert.Equal(t, harvest.SourceStat{
-		Source: "https://b.example/", Live: 49, Tombstones: 1, Bodies: harvest.Amount{Number: 49, Bytes: named}, Descriptions: descriptions,
+		Source: "https://b.example/", Live: 49, Tombstones: 1, Descriptions: descriptions,
+		Bodies: harvest.Amount{Number: 49, Bytes: named},
 	}, st.Sources[1])
 	assert.EqualValues(t, 1, st.Sources[0].Tasks)
 	head, err := c.Head(t.Context())
