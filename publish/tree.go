@@ -289,19 +289,24 @@ func (t *tree) mkdir(dir string, inTheWay func(name string) error) error {
 	case info != nil && !info.IsDir():
 		return fmt.Errorf("%s is not a directory", dir)
 	case info == nil:
-		if err := t.step("mkdir", dir); err != nil {
-			return err
-		}
-		// another export that begins may have made the same
-		if err := t.root.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-		if err := t.changed(path.Dir(dir)); err != nil {
+		if err := t.mkdirHere(dir); err != nil {
 			return err
 		}
 	}
 	t.made = dir
 	return nil
+}
+
+// mkdirHere makes a directory in one that is there.
+func (t *tree) mkdirHere(dir string) error {
+	if err := t.step("mkdir", dir); err != nil {
+		return err
+	}
+	// another export that begins may have made the same
+	if err := t.root.Mkdir(dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return t.changed(path.Dir(dir))
 }
 
 // remove removes a file, if it is there, and the directories above it that are empty
@@ -454,6 +459,8 @@ const (
 	manifestHeader = manifestTitle + "1"
 )
 
+var errDamagedManifest = errors.New(manifestFile + " is damaged")
+
 // readManifest yields the names in the manifest; none if there is none.
 func (t *tree) readManifest() iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
@@ -471,27 +478,41 @@ func (t *tree) readManifest() iter.Seq2[string, error] {
 		}
 		defer f.Close()
 		r := bufio.NewReaderSize(f, 64<<10)
-		for header := true; ; header = false {
-			text, err := r.ReadSlice('\n')
-			if err == io.EOF && len(text) == 0 && !header {
+		line, err := manifestLine(r)
+		switch {
+		case strings.HasPrefix(line, manifestTitle) && line != manifestHeader:
+			err = fmt.Errorf("%s is of another version, %.50q: this one writes %q", manifestFile, line, manifestHeader)
+		case line != manifestHeader && (err == nil || err == io.EOF):
+			err = errDamagedManifest
+		}
+		if err != nil {
+			yield("", err)
+		}
+		for err == nil {
+			if line, err = manifestLine(r); err == io.EOF {
 				return
 			}
-			line, whole := strings.CutSuffix(string(text), "\n")
-			switch newer := header && strings.HasPrefix(line, manifestTitle); {
-			case err != nil && err != io.EOF && err != bufio.ErrBufferFull:
-			case whole && newer && line != manifestHeader:
-				err = fmt.Errorf("%s is of another version, %.50q: this one writes %q", manifestFile, line, manifestHeader)
-			case !whole || header && line != manifestHeader || !header && !isExported(line):
-				err = errors.New(manifestFile + " is damaged")
+			if err == nil && !isExported(line) {
+				err = errDamagedManifest
 			}
-			if header && err == nil {
-				continue
-			}
-			if !yield(line, err) || err != nil {
+			if !yield(line, err) {
 				return
 			}
 		}
 	}
+}
+
+// manifestLine reads a line without its end; at the end of the manifest it returns
+// io.EOF.
+func manifestLine(r *bufio.Reader) (string, error) {
+	text, err := r.ReadSlice('\n')
+	switch {
+	case err == nil:
+		return string(text[:len(text)-1]), nil
+	case err == io.EOF && len(text) > 0, err == bufio.ErrBufferFull:
+		err = errDamagedManifest
+	}
+	return "", err
 }
 
 // isExported reports whether an export can have written a file with this name.

@@ -276,21 +276,30 @@ func (c *configuration) checkSources(s *settings) error {
 	return nil
 }
 
+// checkProtocol returns an error for what a source lacks, or what its protocol does not
+// have.
+func (c *configuration) checkProtocol(path, protocol string, src *configSource) error {
+	switch {
+	case !slices.Contains(harvested, protocol):
+		return c.wrong(path+"protocol", src.Protocol, "not one of %s", strings.Join(harvested, ", "))
+	case src.URL == "":
+		return fmt.Errorf("%s: must be there", c.name(path+"url"))
+	case src.Feed != "" && protocol != "eli":
+		return c.wrong(path+"feed", src.Feed, "only for protocol eli")
+	case src.Complete && protocol != "sitemap" && protocol != cli.Auto:
+		return c.wrong(path+"complete", src.Complete, "only for sitemaps: what %s deletes, it states", protocol)
+	}
+	if field, value, reason := src.Acts.Wrong(protocol); field != "" {
+		return c.wrong(path+"acts."+field, value, "%s", reason)
+	}
+	return nil
+}
+
 // followed returns what is needed to follow a source.
 func (c *configuration) followed(path string, src *configSource) (f followed, err error) {
 	protocol := cmp.Or(src.Protocol, cli.Auto)
-	switch {
-	case !slices.Contains(harvested, protocol):
-		return f, c.wrong(path+"protocol", src.Protocol, "not one of %s", strings.Join(harvested, ", "))
-	case src.URL == "":
-		return f, fmt.Errorf("%s: must be there", c.name(path+"url"))
-	case src.Feed != "" && protocol != "eli":
-		return f, c.wrong(path+"feed", src.Feed, "only for protocol eli")
-	case src.Complete && protocol != "sitemap" && protocol != cli.Auto:
-		return f, c.wrong(path+"complete", src.Complete, "only for sitemaps: what %s deletes, it states", protocol)
-	}
-	if field, value, reason := src.Acts.Wrong(protocol); field != "" {
-		return f, c.wrong(path+"acts."+field, value, "%s", reason)
+	if err := c.checkProtocol(path, protocol, src); err != nil {
+		return f, err
 	}
 	for i, prefix := range src.Scope {
 		if err := union.CheckScope(prefix); err != nil {

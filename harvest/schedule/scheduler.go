@@ -315,11 +315,10 @@ func (s *Scheduler) end(t *turn) {
 	close(t.over)
 }
 
-// first returns the turn that runs next; if there is none, it returns how long to wait.
-func (s *Scheduler) first(now time.Time) (next *turn, wait time.Duration) {
-	limit, perHost := cmp.Or(s.Concurrency, 4), cmp.Or(s.PerHost, 1)
-	running, all, active := make(map[string]int), 0, 0
-	free := idle // until a run that is active may only wait
+// occupied counts the runs: by host, all, and those that are active, of which after free
+// one may only wait.
+func (s *Scheduler) occupied(now time.Time) (running map[string]int, all, active int, free time.Duration) {
+	running, free = make(map[string]int), idle
 	for _, t := range s.turns {
 		if !t.running {
 			continue
@@ -331,6 +330,13 @@ func (s *Scheduler) first(now time.Time) (next *turn, wait time.Duration) {
 			free = min(free, left)
 		}
 	}
+	return running, all, active, free
+}
+
+// first returns the turn that runs next; if there is none, it returns how long to wait.
+func (s *Scheduler) first(now time.Time) (next *turn, wait time.Duration) {
+	limit, perHost := cmp.Or(s.Concurrency, 4), cmp.Or(s.PerHost, 1)
+	running, all, active, free := s.occupied(now)
 	wait = idle
 	var since time.Time
 	for _, t := range s.turns {
