@@ -117,40 +117,6 @@ func TestBackupInTheWrongOrder(t *testing.T) {
 	assert.NotEmpty(t, faults)
 }
 
-// The database and its write-ahead log, copied one after the other, may be of different
-// moments: what SQLite has moved from one to the other between the copies is in neither.
-func TestBackupByCopyingOpenFiles(t *testing.T) {
-	if _, err := exec.LookPath("cp"); err != nil {
-		t.Skip("no cp")
-	}
-	file, copied := filepath.Join(t.TempDir(), "store.db"), filepath.Join(t.TempDir(), "copy.db")
-	c, db := openSQLite(t, file)
-	defer db.Close()
-	shrink := func() { require.NoError(t, harvest.StoreOf(c).(harvest.Shrinker).Shrink(t.Context())) } // as each day
-	run := func(name string, n int) {
-		var events []harvest.Event
-		for i := range n {
-			e := testkit.Put(fmt.Sprint(i, name), testkit.Day(5))
-			e.Open = harvest.OpenBytes([]byte("text"))
-			events = append(events, e)
-		}
-		_, err := (&harvest.Harvester{Catalog: c}).Run(t.Context(), harvest.Of("https://a.example/", events...))
-		require.NoError(t, err)
-	}
-	run("first", 1000)
-	shrink()
-	command(t, "cp", file, copied)
-	run("moved", 1000)
-	shrink()
-	run("last", 1)
-	command(t, "cp", file+"-wal", copied+"-wal")
-	restored, db := openSQLite(t, copied)
-	defer db.Close()
-	faults, err := restored.Inspect(t.Context())
-	require.NoError(t, err, "it opens")
-	require.NotEmpty(t, faults, "but parts are missing")
-}
-
 func TestBackupOfPostgres(t *testing.T) {
 	racing.Long(t)
 	dsn := pgtest.Server(t)

@@ -192,7 +192,7 @@ func (in *inspection) log() {
 	compacting := in.has(newKey(compactionKey))
 	var generation uint64
 	var last websync.Seq
-	time := int64(math.MinInt64)
+	time, kept := int64(math.MinInt64), false
 	end := func() {
 		if n, ok := ends[generation]; ok && n != last {
 			in.fault("generation %d: %d entries of %d", generation, last, n)
@@ -207,9 +207,12 @@ func (in *inspection) log() {
 		if g != generation {
 			end()
 			generation, last, time = g, 0, math.MinInt64
-			if _, ok := ends[g]; !ok {
-				in.fault("entries of generation %d", g)
+			if _, kept = ends[g]; !kept {
+				in.fault("entries of generation %d, which is not kept: if a Drop was interrupted, the next one removes them", g)
 			}
+		}
+		if !kept {
+			return
 		}
 		if seq != last+1 {
 			in.fault("generation %d: entry %d after %d", g, seq, last)

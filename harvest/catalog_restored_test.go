@@ -59,6 +59,11 @@ func TestRestored(t *testing.T) {
 				require.ErrorIs(t, err, errKilled)
 			}
 			require.True(t, maps.Equal(before, testkit.Live(t, c)), "readers find the old numbers meanwhile")
+			faults, err := c.Inspect(t.Context())
+			require.NoError(t, err)
+			for _, fault := range faults {
+				require.Contains(t, fault, "if a Drop was interrupted")
+			}
 		}
 		isConsistent(t, c)
 		note(c)
