@@ -8,8 +8,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// A Scanner splits a document that is in memory into tokens, with the limits of a Tokenizer. It reads each byte once and allocates
-// nothing for a token, but knows only the names of tags and how many attributes they have.
+// A Scanner splits a document that is in memory into tokens, with the limits of a
+// Tokenizer. It reads each byte once and allocates nothing for a token, but knows only
+// the names of tags and how many attributes they have.
 type Scanner struct {
 	// Attrs is how many attributes the current tag has, repeated ones included.
 	Attrs int
