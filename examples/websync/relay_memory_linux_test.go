@@ -165,9 +165,7 @@ func runsOf(t *testing.T, page string) map[string]int64 {
 // the long form twice, and while readers of each protocol follow it. An honest source is
 // published.
 func TestRelayMemory(t *testing.T) {
-	if racing.Enabled {
-		t.Skip("the race detector multiplies memory")
-	}
+	racing.Alone(t)
 	up := newUpstream(t, "atom")
 	up.put("a", "honest")
 	drip := make(chan struct{})

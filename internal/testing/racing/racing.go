@@ -1,6 +1,7 @@
 // Package racing is for tests that take long, and longer under the race detector. They
 // have two forms. The short form, with few cases, is the default. The environment
-// variable WEBSYNC_LONG chooses the long one, with all cases.
+// variable WEBSYNC_LONG chooses the long one, with all cases; if it is "alone", tests that
+// need the machine alone run, too.
 package racing
 
 import (
@@ -16,13 +17,9 @@ func Few() bool { return Enabled || os.Getenv("WEBSYNC_LONG") == "" }
 // its cases: with -short, and under the race detector.
 func Short() bool { return Enabled || testing.Short() }
 
-// Some returns how many of n cases a test tries: a tenth, but at least two, if Few; with
-// the race detector a thirtieth, but at least one.
+// Some returns how many of n cases a test tries: a tenth, but at least two, if Few.
 func Some[N int | uint64](n N) N {
-	switch {
-	case Enabled:
-		return min(n, max(n/30, 1))
-	case Few():
+	if Few() {
 		return min(n, max(n/10, 2))
 	}
 	return n
@@ -33,6 +30,15 @@ func Long(t testing.TB) {
 	t.Helper()
 	if Few() {
 		t.Skip("takes long: set WEBSYNC_LONG")
+	}
+}
+
+// Alone skips a test that needs the machine alone, such as one of the memory of a process,
+// which is not that of its program while it gets no processor.
+func Alone(t testing.TB) {
+	t.Helper()
+	if Enabled || os.Getenv("WEBSYNC_LONG") != "alone" {
+		t.Skip("needs the machine alone: set WEBSYNC_LONG=alone")
 	}
 }
 
