@@ -4,7 +4,7 @@
 # Library:  Catmandu::Importer::Atom 0.05 with Catmandu 1.2020 (Debian libcatmandu-atom-perl 0.05-2, libcatmandu-perl 1.2020-1)
 # Guess:    a record has what the package's data model says: a list of links with rel and href, of categories with term, the author, the
 #           content with its type.
-# Seen:     that is so for Atom 0.3. Of RFC 4287 each field is the text of the last element of its name: link and category are empty, a
+# Seen:     each field is the text of the last element of its name: link and category are empty, a
 #           content that is out of line leaves nothing. The author is the last one. XHTML and XML lose their tags, a source
 #           becomes its texts without spaces between them. White space around an id stays.
 # Output:   see "want" below
