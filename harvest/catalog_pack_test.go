@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,8 +26,8 @@ import (
 func (f *fileTester) pack(texts map[string]string) {
 	f.t.Helper()
 	b := harvest.NewBatch("a")
-	for id, text := range texts {
-		w, key := f.body([]byte(text))
+	for _, id := range slices.Sorted(maps.Keys(texts)) {
+		w, key := f.body([]byte(texts[id]))
 		one := f.batch(id, key, w)
 		b.Puts, b.Bodies = append(b.Puts, one.Puts...), append(b.Bodies, one.Bodies...)
 	}
@@ -98,8 +100,8 @@ func TestPackIsNotLeft(t *testing.T) {
 	f := newFileTester(t)
 	texts := map[string]string{"1": strings.Repeat("1", 70), "2": strings.Repeat("2", 70)}
 	b := harvest.NewBatch("a")
-	for id, text := range texts {
-		w, key := f.body([]byte(text))
+	for _, id := range slices.Sorted(maps.Keys(texts)) {
+		w, key := f.body([]byte(texts[id]))
 		one := f.batch(id, key, w)
 		b.Puts, b.Bodies = append(b.Puts, one.Puts...), append(b.Bodies, one.Bodies...)
 	}
