@@ -25,7 +25,8 @@ var upgrades [0]upgrade
 type olderError struct{ layout byte }
 
 func (e *olderError) Error() string {
-	const text = "harvest: the Store has layout %d of an older version, this one reads layout %d: harvest again into an empty Store"
+	const text = "harvest: the Store has layout %d of an older version, this one reads layout %d: " +
+		"harvest again into an empty Store"
 	return fmt.Sprintf(text, e.layout, layoutVersion)
 }
 
