@@ -235,7 +235,7 @@ func TestAllShortPatches(t *testing.T) {
 	}
 }
 
-func FuzzApply(f *testing.F) {
+func FuzzJSON(f *testing.F) {
 	all := operations(pointers, values)
 	for i, d := range documents() {
 		f.Add(d, "["+all[i*31%len(all)]+"]")

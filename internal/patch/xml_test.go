@@ -239,7 +239,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func FuzzApply(f *testing.F) {
+func FuzzXML(f *testing.F) {
 	f.Add(`<doc a="1" xmlns:x="u"><p k="1">text</p><x:q/></doc>`, `<diff xmlns:y="u"><replace sel="doc/p[@k='1']/text()">new</replace><add sel="doc" pos="prepend"><y:r y:s=""/></add></diff>`)
 	f.Add(`<doc> <p/> </doc>`, `<diff><remove sel="id('a')/*[1][.='x']" ws="both"/><add sel="/doc/@a" type="namespace::p">u</add></diff>`)
 	f.Fuzz(func(t *testing.T, doc, diff string) {
