@@ -13,9 +13,10 @@ import (
 // XMLMediaType is what ResourceSync calls XML patches (Z39.99 §14.4).
 const XMLMediaType = "application/patch-ops-error+xml"
 
-// ApplyXML reads a document and an XML patch (RFC 5261), and writes the patched document to dst. The root
-// element of the patch may have any name; its children are <add>, <replace> and
-// <remove>, which are carried out in their order. Both documents are held in memory.
+// ApplyXML reads a document and an XML patch (RFC 5261), and writes the patched document
+// to dst. The root element of the patch may have any name; its children are <add>,
+// <replace> and <remove>, which are carried out in their order. Both documents are held
+// in memory.
 //
 // If the patch does not fit the document, nothing is written.
 func ApplyXML(dst io.Writer, document, patch io.Reader) error {
