@@ -15,7 +15,8 @@ import (
 )
 
 // A Digest is the sum of some bytes under one algorithm. Digests can be compared with ==
-// and used as map keys. The zero value is no digest.
+// and used as map keys. The zero value is no digest. [Link.Verify] compares bytes with
+// those that a link states.
 type Digest struct {
 	// Algorithm is the name in the IANA registry of hash function textual names, in lower
 	// case. The known algorithms are "md5", "sha-1", "sha-224", "sha-256", "sha-384" and

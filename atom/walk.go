@@ -670,7 +670,7 @@ func (w *walk) otherDocument(p *page) error {
 	if w.isOther(p) {
 		return w.Named(p.URL, fmt.Errorf("states that it is %s: a cache may have sent another document of the feed", p.self))
 	}
-	err := w.set.CheckRedirect(&p.Document)
+	err := w.set.CheckNotInSet(&p.Document)
 	if p.Final != p.URL && (p.Final == w.from.Archive || slices.Contains(p.newer, p.URL)) {
 		err = docfetch.RedirectError(p.Final)
 	}

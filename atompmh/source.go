@@ -47,7 +47,7 @@ type Source struct {
 	// URL is that of the subscription document. It is required.
 	URL string
 
-	// Name is the Source's key in a Store. If empty, it is URL.
+	// Name is the Source's key in a Catalog. If empty, it is URL.
 	Name string
 
 	// FeedID, if set, is the atom:id that the feed must have, as in [atom.Source].

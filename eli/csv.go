@@ -46,7 +46,7 @@ type CSV struct {
 	URL, File string
 	Open      func(ctx context.Context) (io.ReadCloser, error)
 
-	// Name is the Source's key in a Store. If empty, it is URL or File. With Open it is
+	// Name is the Source's key in a Catalog. If empty, it is URL or File. With Open it is
 	// required.
 	Name string
 

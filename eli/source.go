@@ -77,7 +77,7 @@ type Source struct {
 	// Feed is the URL of the update feed. If empty, each run reads the sitemap.
 	Feed string
 
-	// Name is the Source's key in a Store. If empty, it is Sitemap.
+	// Name is the Source's key in a Catalog. If empty, it is Sitemap.
 	Name string
 
 	// FeedID, if set, is the atom:id that the feed must have. If it is empty, the feed

@@ -16,7 +16,7 @@ const mostNotified = 250
 // Change List of the first changes after a position, at most 250, and the position at its
 // end. It implements publish.Notifier, so that a publish.Pinger posts it to the Hubs:
 //
-//	&publish.Pinger{Topics: []string{p.URL()}, Hubs: p.Hubs, Notifier: p, State: store}
+//	&publish.Pinger{Topics: []string{p.URL()}, Hubs: p.Hubs, Notifier: p, State: catalog}
 //
 // The document is nil if no change after the position is to be listed. Positions are
 // opaque, and stay usable when the log gets a new generation. If after is empty or no

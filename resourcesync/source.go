@@ -71,7 +71,7 @@ type Source struct {
 	// It is required.
 	URL string
 
-	// Name is the Source's key in a Store. If empty, it is URL.
+	// Name is the Source's key in a Catalog. If empty, it is URL.
 	Name string
 
 	// Include, if set, chooses the resources to yield by their URI. Deletions of the

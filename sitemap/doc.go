@@ -59,7 +59,7 @@
 //
 // # Publishing
 //
-// A [Publisher] turns the content of a Store into a sitemap for package publish: one
+// A [Publisher] turns the content of a Catalog into a sitemap for package publish: one
 // document, or an index of parts. Each part is a fixed range of the records, so a reader
 // that walks the set while it changes misses nothing that stays. The sitemap holds only
 // what search engines know, and can be published beside the richer documents of other

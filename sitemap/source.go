@@ -60,7 +60,7 @@ type Source struct {
 	// by its path. It is required.
 	URL string
 
-	// Name is the Source's key in a Store. If empty, it is URL.
+	// Name is the Source's key in a Catalog. If empty, it is URL.
 	Name string
 
 	// Complete states that the sitemap lists all resources: those that it no longer lists

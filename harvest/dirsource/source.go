@@ -29,7 +29,7 @@ type Source struct {
 	// a query or a fragment, and with a slash at its end. It is required.
 	Base string
 
-	// Name is the Source's key in a Store. If empty, it is Base.
+	// Name is the Source's key in a Catalog. If empty, it is Base.
 	Name string
 
 	// Include, if not empty, chooses the files to list: those whose path below Dir

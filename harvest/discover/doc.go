@@ -2,7 +2,7 @@
 // sitemap, a feed in Atom, RSS or JSON Feed, ResourceSync, Atom-PMH, a feed of the
 // Swedish legal information system (rinfo), or ELI Pillar IV.
 //
-//	finder := &discover.Finder{Fetcher: fetch.New(store)}
+//	finder := &discover.Finder{Fetcher: fetch.New(catalog)}
 //	result, err := finder.Find(ctx, "https://example.org/")
 //	…
 //	offers, err := result.Choose()

@@ -17,8 +17,8 @@ import (
 )
 
 // A call is one Fetch. It makes attempts (repeat), each of which follows redirects
-// (redirect.go). Every request passes check, robots.txt (robotspermission.go) and the
-// gate of its host (gate.go), and is an exchange (exchange.go). The body of the answer is
+// (redirect.go). Every request passes allowed, robots.txt (robotspermission.go) and the
+// gate of its host (host.go), and is an exchange (exchange.go). The body of the answer is
 // decoded and limited by a body (body.go), which reads a transfer (transfer.go). Where
 // that breaks off, it resumes with another exchange of the same call.
 type call struct {
@@ -199,7 +199,7 @@ func (k *call) answer(x *exchange) (*harvest.Response, error) {
 // limits of its host until the exchange ends.
 func (k *call) send(ctx context.Context, u *url.URL) (*exchange, error) {
 	origin := originOf(u)
-	if err := k.check(u, origin); err != nil {
+	if err := k.allowed(u, origin); err != nil {
 		return nil, err
 	}
 	h := k.c.host(ctx, origin)
@@ -218,8 +218,8 @@ func (k *call) send(ctx context.Context, u *url.URL) (*exchange, error) {
 	return k.exchange(ctx, h, u)
 }
 
-// check returns an error if no request may be made for u, which is at origin.
-func (k *call) check(u *url.URL, origin string) error {
+// allowed returns an error if no request may be made for u, which is at origin.
+func (k *call) allowed(u *url.URL, origin string) error {
 	if err := checkURL(u); err != nil {
 		return refused(u.String(), "%w", err)
 	}

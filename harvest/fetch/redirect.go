@@ -14,9 +14,10 @@ import (
 // errRedirect: the redirects of an answer cannot be followed. The error is final.
 var errRedirect = errors.New("redirect")
 
-// follow sends the request and follows redirects to an answer that is none. Each hop is
-// checked as a first request is. Redirects in a circle may set a cookie without which
-// there is no answer: then they are followed once more, with it.
+// follow sends the request and follows redirects to an answer that is none. Whether a hop
+// may lead to another host or scheme is checked as for a first request, by allowed.
+// Redirects in a circle may set a cookie without which there is no answer: then they are
+// followed once more, with it.
 func (k *call) follow(ctx context.Context) (*exchange, error) {
 	u := k.url
 	var seen []string

@@ -158,7 +158,7 @@ func (s *Subscriber) receive(w http.ResponseWriter, r *http.Request, token strin
 		body = http.MaxBytesReader(w, body, limit)
 	}
 	payload := &payloadBuffer{max: s.maxPayload(h)}
-	ok, err := genuine(h.Secret, r.Header.Get("X-Hub-Signature"), io.TeeReader(body, payload))
+	ok, err := hasValidSignature(h.Secret, r.Header.Get("X-Hub-Signature"), io.TeeReader(body, payload))
 	w.WriteHeader(http.StatusAccepted)
 
 	log := h.logger(s.log)
@@ -227,8 +227,8 @@ func (s *Subscriber) unavailable(w http.ResponseWriter, err error) {
 	http.Error(w, "try again later", http.StatusServiceUnavailable)
 }
 
-// genuine reports whether the signature of the body was made with secret (WebSub §7.1).
-func genuine(secret, signature string, body io.Reader) (bool, error) {
+// hasValidSignature reports whether the signature of the body was made with secret (WebSub §7.1).
+func hasValidSignature(secret, signature string, body io.Reader) (bool, error) {
 	if secret == "" {
 		return true, nil
 	}

@@ -18,12 +18,12 @@
 //
 // A [Subscriber] finds the hubs that documents name, subscribes there, confirms its
 // subscriptions, checks the signatures of notices, and renews subscriptions before they
-// end. It stores them in a [websync.State]; every Store of package harvest is one:
+// end. It stores them in a [websync.State]; a Catalog of package harvest is one:
 //
 //	finder := &discover.Finder{Fetcher: client}
 //	subscriber := &notify.Subscriber{
 //		Callback: "https://my.example/websub/",
-//		State:    store,
+//		State:    catalog,
 //		Discover: finder.Channel,
 //		Notify:   scheduler.Notify,
 //	}

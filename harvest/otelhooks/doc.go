@@ -3,7 +3,7 @@
 // program chooses the SDK and the exporters.
 //
 //	var telemetry otelhooks.Telemetry
-//	h := &harvest.Harvester{Catalog: store, Fetcher: client, Hooks: telemetry.Hooks()}
+//	h := &harvest.Harvester{Catalog: catalog, Fetcher: client, Hooks: telemetry.Hooks()}
 //
 // [harvest.JoinHooks] joins the hooks with others.
 //

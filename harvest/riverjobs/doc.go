@@ -9,7 +9,7 @@
 // starts the client:
 //
 //	worker := &riverjobs.Worker{
-//		Harvester: &harvest.Harvester{Catalog: store, Fetcher: fetch.New(store)},
+//		Harvester: &harvest.Harvester{Catalog: catalog, Fetcher: fetch.New(catalog)},
 //		Registry: riverjobs.Registry{
 //			"sitemap": func(_ context.Context, a riverjobs.Args) (harvest.Source, error) {
 //				return &sitemap.Source{URL: a.URL}, nil

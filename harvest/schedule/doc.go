@@ -27,7 +27,7 @@
 //
 // # Notices
 //
-// Notice and Payload of a Scheduler fit the Receiver and the Subscriber of package
+// Notify and Payload of a Scheduler fit the Receiver and the Subscriber of package
 // notify. A notice is only a hint: its URL must be on the list, and the source then reads
 // its own documents as in any other run. So false notices can cause runs that find
 // nothing, but not more often than Entry.Interval allows. Notices may also get lost:

@@ -1,5 +1,5 @@
 // Package status shows people what runs did, in two HTML pages: a [Summary] is a file
-// about the runs of one program, a [Handler] serves a page about the sources of a Store.
+// about the runs of one program, a [Handler] serves a page about the sources of a Catalog.
 //
 // Both show the same: a [Run] with its numbers, its [State], a sentence about it and what
 // went wrong. A [Result] is what the run returned; it has the same in words, for programs
@@ -8,14 +8,14 @@
 // # The page of a program
 //
 //	var summary status.Summary
-//	client := fetch.New(store)
+//	client := fetch.New(catalog)
 //	client.OnAttempt = summary.Request
-//	h := &harvest.Harvester{Catalog: store, Fetcher: client, Hooks: summary.Hooks()}
+//	h := &harvest.Harvester{Catalog: catalog, Fetcher: client, Hooks: summary.Hooks()}
 //	report, err := h.Run(ctx, source)
 //	summary.Add(status.Result{Report: report, Err: err})
 //	err = summary.WriteHTML(w)
 //
-// It shows whether the Store is in step and what to do next, then pictures of the
+// It shows whether the Catalog is in step and what to do next, then pictures of the
 // requests and the outcomes over time and of the slowest hosts, then the numbers in
 // tables.
 //
@@ -24,19 +24,19 @@
 // few examples; the last 200 runs. Whatever is beyond that is counted together, and the
 // page says so.
 //
-// # The page of a Store
+// # The page of a Catalog
 //
 // It shows how far each source lags behind, its last runs, what waits, failed or is
 // withheld and why, the requests by status and host, and pictures of all that.
 //
-// A [Recorder] notes runs in the State of the Store, and a [Handler] reads them there. So
-// the page also shows the runs of other processes that share the Store and have a
+// A [Recorder] notes runs in the State of the Catalog, and a [Handler] reads them there. So
+// the page also shows the runs of other processes that share the Catalog and have a
 // Recorder, and those before a restart.
 //
-//	recorder := &status.Recorder{State: store}
+//	recorder := &status.Recorder{State: catalog}
 //	client.OnAttempt = recorder.Request
-//	h := &harvest.Harvester{Catalog: store, Fetcher: client, Hooks: recorder.Hooks()}
-//	http.Handle("/status/", http.StripPrefix("/status", &status.Handler{Catalog: store}))
+//	h := &harvest.Harvester{Catalog: catalog, Fetcher: client, Hooks: recorder.Hooks()}
+//	http.Handle("/status/", http.StripPrefix("/status", &status.Handler{Catalog: catalog}))
 //
 // A program that finds out which sources a URL leads to reports with [Recorder.Opened]
 // whether that has succeeded: until then the URL is on the page as a source that failed.

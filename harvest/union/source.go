@@ -1,5 +1,6 @@
 // Package union makes one set of several that may have ids in common: for each id, one of
-// them owns it. A [Source] merges them so, and counts the [Conflict]s.
+// them owns it, so that a relay publishes one record of each id. A [Source] merges the
+// members by this rule, and counts the [Conflict]s.
 package union
 
 import (

@@ -37,20 +37,20 @@ func (s *Set) ReadAs(k Key) string { return s.read[k] }
 // Read records that a document was read.
 func (s *Set) Read(d *Document) { s.read[KeyOf(d.Final)] = d.URL }
 
-// Add records that a document was requested and read, unless CheckRedirect returns an
+// Add records that a document was requested and read, unless CheckNotInSet returns an
 // error.
 func (s *Set) Add(d *Document) error {
 	s.Ask(KeyOf(d.URL))
-	if err := s.CheckRedirect(d); err != nil {
+	if err := s.CheckNotInSet(d); err != nil {
 		return err
 	}
 	s.Read(d)
 	return nil
 }
 
-// CheckRedirect returns an error if the server redirected d to another document of the
+// CheckNotInSet returns an error if the server redirected d to another document of the
 // set, since the entries of d itself are then unknown. d may be read several times.
-func (s *Set) CheckRedirect(d *Document) error {
+func (s *Set) CheckNotInSet(d *Document) error {
 	final, other := KeyOf(d.Final), s.ReadAs(KeyOf(d.Final))
 	if final != KeyOf(d.URL) && (s.Asked(final) || other != "" && other != d.URL) {
 		return RedirectError(d.Final)

@@ -16,7 +16,7 @@ func harvestAtom(ctx context.Context, h *harvest.Harvester, url string) (*harves
 
 // publishAtom publishes what a Catalog holds: feed.atom with its archive documents, and
 // all bodies. Resources of the sources in own keep their URLs.
-func publishAtom(store websync.Catalog, base string, own ...string) *publish.Handler {
-	site := &publish.Site{Catalog: store, Base: base, Own: own}
+func publishAtom(catalog websync.Catalog, base string, own ...string) *publish.Handler {
+	site := &publish.Site{Catalog: catalog, Base: base, Own: own}
 	return site.Handler(&atom.Publisher{Title: "New acts", Author: websync.Person{Name: "The Gazette"}})
 }

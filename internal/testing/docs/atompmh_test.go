@@ -18,7 +18,7 @@ func harvestAtomPMH(ctx context.Context, h *harvest.Harvester, url string) (*har
 
 // publishAtomPMH publishes what a Catalog holds: feed.atom with its archive documents,
 // and all bodies. Resources of the sources in own keep their URLs.
-func publishAtomPMH(store websync.Catalog, base string, own ...string) *publish.Handler {
-	site := &publish.Site{Catalog: store, Base: base, Own: own}
+func publishAtomPMH(catalog websync.Catalog, base string, own ...string) *publish.Handler {
+	site := &publish.Site{Catalog: catalog, Base: base, Own: own}
 	return site.Handler(&atom.Publisher{Profile: atompmh.Profile(), Title: "Records", Author: websync.Person{Name: "The Library"}})
 }

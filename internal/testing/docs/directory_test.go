@@ -18,8 +18,8 @@ func harvestDirectory(ctx context.Context, h *harvest.Harvester, dir, base strin
 
 // publishDirectory writes what a Catalog holds as the files of a site with a sitemap, for
 // any web server at base. Resources of the sources in own keep their URLs.
-func publishDirectory(ctx context.Context, store websync.Catalog, dir, base string, own ...string) error {
-	site := &publish.Site{Catalog: store, Base: base, Own: own}
+func publishDirectory(ctx context.Context, catalog websync.Catalog, dir, base string, own ...string) error {
+	site := &publish.Site{Catalog: catalog, Base: base, Own: own}
 	_, err := site.WriteDir(ctx, dir, &sitemap.Publisher{}) // of one moment: the Store may change meanwhile
 	return err
 }

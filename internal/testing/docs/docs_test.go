@@ -32,7 +32,7 @@ var (
 type page struct {
 	entry   string // what harvest is called with, below the base
 	harvest func(ctx context.Context, h *harvest.Harvester, url string) (*harvest.Report, error)
-	publish func(store websync.Catalog, base string, own ...string) *publish.Handler
+	publish func(catalog websync.Catalog, base string, own ...string) *publish.Handler
 	// late: the next run does not find deletions yet
 	late bool
 }

@@ -22,7 +22,7 @@ func harvestELI(ctx context.Context, h *harvest.Harvester, site string) (*harves
 
 // publishELI publishes the acts of own sources: those whose ids are URLs below eli/ and
 // whose content is an HTML page with metadata.
-func publishELI(store websync.Catalog, base string, own ...string) *publish.Handler {
-	site := &publish.Site{Catalog: store, Base: base, Own: own}
+func publishELI(catalog websync.Catalog, base string, own ...string) *publish.Handler {
+	site := &publish.Site{Catalog: catalog, Base: base, Own: own}
 	return site.Handler(&eli.Publisher{Author: websync.Person{Name: "The Gazette"}})
 }

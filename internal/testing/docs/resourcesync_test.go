@@ -21,7 +21,7 @@ func harvestResourceSync(ctx context.Context, h *harvest.Harvester, site string)
 
 // publishResourceSync publishes what a Catalog holds: the lists, and all bodies, each
 // with a link to the lists. Resources of the sources in own keep their URLs.
-func publishResourceSync(store websync.Catalog, base string, own ...string) *publish.Handler {
-	site := &publish.Site{Catalog: store, Base: base, Own: own}
+func publishResourceSync(catalog websync.Catalog, base string, own ...string) *publish.Handler {
+	site := &publish.Site{Catalog: catalog, Base: base, Own: own}
 	return site.Handler(&resourcesync.Publisher{Robots: true})
 }

@@ -18,11 +18,11 @@ func harvestRinfo(ctx context.Context, h *harvest.Harvester, url string) (*harve
 
 // publishRinfo publishes what a Catalog holds: feed.atom with its archive documents, and
 // all bodies. Documents of the sources in own have URLs at and below their official URIs.
-func publishRinfo(store websync.Catalog, base string, own ...string) *publish.Handler {
+func publishRinfo(catalog websync.Catalog, base string, own ...string) *publish.Handler {
 	author := websync.Person{Name: "The Authority", Email: "rinfo@example.se"}
-	feed := &atom.Publisher{Profile: rinfo.Profile(), Place: websync.Place{Catalog: store, Base: base}, Title: "Acts", Author: author}
+	feed := &atom.Publisher{Profile: rinfo.Profile(), Place: websync.Place{Catalog: catalog, Base: base}, Title: "Acts", Author: author}
 	locator := rinfo.Locator{PathLocator: websync.PathLocator{Base: base, Own: own, Reserved: feed.Reserved}}
 	feed.Locator = locator
-	bodies := publish.Bodies(store, locator)
+	bodies := publish.Bodies(catalog, locator)
 	return &publish.Handler{Publishers: []websync.Publisher{feed, bodies}}
 }

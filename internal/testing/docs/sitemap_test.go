@@ -17,7 +17,7 @@ func harvestSitemap(ctx context.Context, h *harvest.Harvester, url string) (*har
 
 // publishSitemap publishes what a Catalog holds: sitemap.xml, and all bodies. Resources
 // of the sources in own keep their URLs.
-func publishSitemap(store websync.Catalog, base string, own ...string) *publish.Handler {
-	site := &publish.Site{Catalog: store, Base: base, Own: own}
+func publishSitemap(catalog websync.Catalog, base string, own ...string) *publish.Handler {
+	site := &publish.Site{Catalog: catalog, Base: base, Own: own}
 	return site.Handler(&sitemap.Publisher{})
 }
