@@ -238,28 +238,6 @@ func (r *run) describe(st *statement) {
 	st.twoLists = r.twoLists
 }
 
-// recognise reports whether the table of the snapshot shows that the event states nothing
-// new. It returns false for an id that is listed again, whose record may have changed.
-func (p *pipe) recognise(s *slot) bool {
-	if p.snap == nil {
-		return false
-	}
-	id := s.id()
-	p.noteEntry(s)
-	if s.ev.Kind == Delete {
-		p.snap.table.forget(id)
-		return false
-	}
-	s.document = p.snap.members.of(id, s.ev.Document)
-	same, again, unknown := p.snap.table.see(s.tableHash, p.snap.table.state(&s.statement, s.document))
-	s.listed = !again
-	if unknown && !p.hasTasks.Load() {
-		s.held = p.heldOf(new(Record))
-		s.held.certain = true
-	}
-	return same && !again && !p.rechecks() && !p.dry.audits() && !p.samples(s)
-}
-
 // leavesOut reports whether the Filter leaves an event out. A snapshot lists it
 // nevertheless.
 func (p *pipe) leavesOut(s *slot) bool {
