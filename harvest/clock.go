@@ -59,6 +59,9 @@ func (h horizon) past(t websync.Datetime) websync.Datetime {
 	return t
 }
 
+// timeOf returns the time of a slot's event; zero if it lies in the future.
+func (p *pipe) timeOf(s *slot) websync.Datetime { return p.horizon().past(s.ev.time()) }
+
 // isBefore reports whether a stated time lies in the future.
 func (h horizon) isBefore(t websync.Datetime) bool {
 	return !t.IsZero() && t.UTC().Time().Unix() > int64(h)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/websync-go/websync"
 )
 
 // How many events are compared with the Store at once: fewer of long descriptions, whose
@@ -238,26 +236,6 @@ func (r *run) describe(st *statement) {
 	st.twoLists = r.twoLists
 }
 
-// leavesOut reports whether the Filter leaves an event out. A snapshot lists it
-// nevertheless.
-func (p *pipe) leavesOut(s *slot) bool {
-	if s.task != nil || s.ev.Kind != Put || !p.chooser.excludes(&s.ev.Resource) {
-		return false
-	}
-	s.outcome = OutcomeExcluded
-	if p.snap != nil {
-		p.noteEntry(s)
-		p.snap.members.of(s.id(), s.ev.Document)
-		if p.snap.table.keep(s.tableHash) {
-			p.snap.members.partial = true // its record may have another document
-		}
-	}
-	return true
-}
-
-// timeOf returns the time of a slot's event; zero if it lies in the future.
-func (p *pipe) timeOf(s *slot) websync.Datetime { return p.horizon().past(s.ev.time()) }
-
 // lookup sets the records of slots and the tasks of their ids. A slot that comes from a
 // task has ended if the Store no longer has that task: a later event replaced or ended
 // it.
@@ -292,6 +270,15 @@ func (p *pipe) lookup(ctx context.Context, slots []*slot) error {
 		}
 	}
 	return nil
+}
+
+// recordsOf returns the records of ids, one for each.
+func (r *run) recordsOf(ctx context.Context, ids []string) ([]Record, error) {
+	records, err := r.catalog.lookup(ctx, r.key, ids)
+	if err != nil {
+		return nil, &StoreError{err}
+	}
+	return records, nil
 }
 
 // heldOf returns what is held with a record.

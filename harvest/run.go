@@ -331,15 +331,6 @@ func (r *run) newBody(ctx context.Context) (pendingBody, error) {
 	return r.catalog.newBody(ctx)
 }
 
-// recordsOf returns the records of ids, one for each.
-func (r *run) recordsOf(ctx context.Context, ids []string) ([]Record, error) {
-	records, err := r.catalog.lookup(ctx, r.key, ids)
-	if err != nil {
-		return nil, &StoreError{err}
-	}
-	return records, nil
-}
-
 // outcome reports the outcome of an event.
 func (r *run) outcome(id string, o Outcome, err error) {
 	r.report.outcome(o, 1)

@@ -109,9 +109,6 @@ func (p *pipe) fill(ctx context.Context, snap *snapshot, size int64) (filled boo
 	return true, nil
 }
 
-// listingKey returns the key of the State that holds a source's listingNote.
-func listingKey(source string) string { return "harvest/listing/" + source }
-
 // describes notes the At of the snapshot and reads the note of the last one with that At.
 func (s *snapshot) describes(ctx context.Context, p *pipe, at websync.Datetime) error {
 	if s.note.At = at; at.IsZero() {
@@ -127,6 +124,9 @@ func (s *snapshot) describes(ctx context.Context, p *pipe, at websync.Datetime) 
 	s.note.Read, s.note.Since = websync.NewDatetime(p.clock().UTC().Truncate(time.Second)), s.before.Since
 	return nil
 }
+
+// listingKey returns the key of the State that holds a source's listingNote.
+func listingKey(source string) string { return "harvest/listing/" + source }
 
 // recognise reports whether the table of the snapshot shows that the event states nothing
 // new. It returns false for an id that is listed again, whose record may have changed.
