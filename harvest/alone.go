@@ -1,13 +1,12 @@
 package harvest
 
-const (
-	// maxAlone is how many resources in a row a run finds on hosts that it leaves alone
-	// before it ends getting.
-	maxAlone = 512
-	// maxLeft is how many tasks a worker leaves as they are because of that. Others get a
-	// later Due, so that the next run begins with those of other hosts.
-	maxLeft = maxAlone / 2
-)
+// maxAlone is how many resources in a row a run finds on hosts that it leaves alone
+// before it ends getting.
+const maxAlone = 512
+
+// maxLeft is how many tasks a worker leaves as they are because of maxAlone. Others get a
+// later Due, so that the next run begins with those of other hosts.
+const maxLeft = maxAlone / 2
 
 // overdone reports whether getting ends: the budget is spent, or the hosts of the last
 // resources are left alone.

@@ -3,6 +3,7 @@ package harvest
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"slices"
 	"time"
 
@@ -21,6 +22,84 @@ type decision struct {
 	keepsTask bool
 }
 
+// admit decides about a slot. If another slot of its id is on its way, it waits for that.
+func (p *pipe) admit(ctx context.Context, s *slot) error {
+	if p.dry != nil {
+		if err := p.dry.renew(ctx, p, s); err != nil {
+			return err
+		}
+	}
+	// those of a log that are held back and have an earlier time are the last of their ids
+	for s.task == nil && p.snap == nil && len(p.waiting) > 0 && p.timeOf(p.waiting[0]).Before(p.timeOf(s)) {
+		p.release(ctx)
+	}
+	p.ledger.enter(s)
+	p.move(s, slotPlanned)
+	first := p.flying[s.id()]
+	if first != nil && p.snap != nil {
+		p.snap.members.again(s.id(), first.document)
+		p.snap.members.again(s.id(), s.document)
+	}
+	switch {
+	case first == nil:
+	case first.state == slotHeld:
+		s = p.replace(first, s)
+	default:
+		first.later = append(first.later, s)
+		return nil
+	}
+	p.flying[s.id()] = s
+	p.dispatch(ctx, s)
+	return nil
+}
+
+// dispatch decides about a slot and hands it to the next stage.
+func (p *pipe) dispatch(ctx context.Context, s *slot) {
+	p.noteBack(s)
+	s.decision = p.decide(s)
+	p.noteTask(s)
+	if p.holdBack(ctx, s) {
+		return
+	}
+	p.withholdDelete(s)
+	if p.dry != nil {
+		p.foresee(s)
+	}
+	p.keepQuota(s)
+	switch {
+	case s.get && p.dry == nil:
+		p.sendToGet(s)
+		return
+	case s.todo != nil:
+		p.finish(ctx, s)
+		return
+	case s.change == nil && s.task == nil && !p.endsTask(s):
+		if p.relists(s) {
+			p.finish(ctx, s)
+			return
+		}
+		p.ledger.leave(s)
+		p.free(s)
+		p.outcomeOf(ctx, s)
+		if next := p.lastOf(s.later); next != nil {
+			p.flying[s.id()] = next
+			next.held = s.held
+			p.dispatch(ctx, next)
+		}
+		return
+	}
+	s.done = p.ref(s)
+	p.finish(ctx, s)
+}
+
+// noteBack notes the time of the record if the snapshot states an earlier one.
+func (p *pipe) noteBack(s *slot) {
+	t, was := p.timeOf(s), s.rec.Stated.time()
+	if s.listed && s.rec.Live() && !t.IsZero() && t.Before(was) && len(p.snap.back) < maxNotes {
+		p.snap.back[nanoseconds(was)] = true
+	}
+}
+
 // decide judges an event and returns what to do about it. It depends only on the slot,
 // the snapshot and the Harvester's settings, so that a plan and the run after it decide
 // alike. It sets the slot's aim and document.
@@ -37,6 +116,28 @@ func (p *pipe) decide(s *slot) decision {
 		p.snap.members.partial = true // another document may state something else
 	}
 	return d
+}
+
+// place notes which document lists the resource of a slot.
+func (p *pipe) place(s *slot) {
+	switch {
+	case s.task != nil:
+		s.document = s.task.Document
+		return
+	case p.snap == nil || s.ev.Kind != Put || s.document == 0:
+		return
+	}
+	m := p.snap.members
+	if p.h.Bodies != SkipBodies && (s.rec.Early || !s.ev.isConclusive()) {
+		m.ask(s.ev.Document)
+	}
+	inThisSnapshot := s.rec.Live() && s.rec.Seq > p.snap.last || s.waiting != nil && s.waiting.Run == p.id
+	if !s.listed || inThisSnapshot {
+		m.again(s.id(), s.document)
+	}
+	if s.waiting != nil && s.waiting.Document != s.document {
+		m.partial = true
+	}
 }
 
 // moment returns the present moment.
@@ -199,6 +300,58 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 	sameTime := !ev.Resource.Modified.IsZero() && ev.Resource.Modified == s.rec.Stated.Modified
 	sameURL := content.Href == s.rec.Resource.Content.Href
 	return b, sameTime && sameURL && !ev.Recheck && !s.aim.isLater(s.rec)
+}
+
+// noteTask notes that a task stays as it is. The snapshot does not end it later, since it
+// lists the id.
+func (p *pipe) noteTask(s *slot) {
+	if s.keepsTask && p.snap != nil {
+		p.snap.tasks[s.id()] = true
+	}
+}
+
+// endsTask reports whether an event that changes nothing ends the task of its id: the
+// source has taken back the change that the task was to get. Of two lists, the other one
+// says nothing about it.
+func (r *run) endsTask(s *slot) bool {
+	ends := (s.outcome == OutcomeUnchanged || s.outcome == OutcomeExcluded) && s.waiting != nil && !s.waiting.lags()
+	return ends && (!r.twoLists || s.waiting.Kind != TaskGet || s.waiting.At.IsZero() == s.aim.ev.At.IsZero())
+}
+
+// ref returns the task that ends with the slot; nil if the source has none.
+func (r *run) ref(s *slot) *taskRef {
+	switch {
+	case s.task != nil:
+		return &taskRef{ID: s.id(), N: s.task.N}
+	case !r.hasTasks.Load():
+		return nil
+	}
+	return &taskRef{ID: s.id()}
+}
+
+// finish hands a slot to commit.
+func (p *pipe) finish(ctx context.Context, s *slot) {
+	if p.dry != nil {
+		p.dry.finish(ctx, p, s)
+		return
+	}
+	p.finished <- s
+}
+
+// outcomeOf reports what becomes of a slot.
+func (p *pipe) outcomeOf(ctx context.Context, s *slot) {
+	if p.dry != nil {
+		p.dry.done(ctx, p, s)
+	}
+	p.outcome(s.id(), s.outcome, s.err)
+}
+
+// free removes a finished slot from those in flight.
+func (p *pipe) free(s *slot) {
+	p.move(s, slotFinished)
+	if p.flying[s.id()] == s {
+		delete(p.flying, s.id())
+	}
 }
 
 // putOf returns the change to the record that the event leads to, without bodies. Of two

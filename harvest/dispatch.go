@@ -9,83 +9,6 @@ import (
 	"github.com/websync-go/websync/internal/syntax"
 )
 
-// admit decides about a slot. If another slot of its id is on its way, it waits for that.
-func (p *pipe) admit(ctx context.Context, s *slot) error {
-	if p.dry != nil {
-		if err := p.dry.renew(ctx, p, s); err != nil {
-			return err
-		}
-	}
-	if s.task == nil {
-		p.releaseBefore(ctx, s)
-	}
-	p.ledger.enter(s)
-	p.move(s, slotPlanned)
-	first := p.flying[s.id()]
-	if first != nil && p.snap != nil {
-		p.snap.members.again(s.id(), first.document)
-		p.snap.members.again(s.id(), s.document)
-	}
-	switch {
-	case first == nil:
-	case first.state == slotHeld:
-		s = p.replace(first, s)
-	default:
-		first.later = append(first.later, s)
-		return nil
-	}
-	p.flying[s.id()] = s
-	p.dispatch(ctx, s)
-	return nil
-}
-
-// dispatch decides about a slot and hands it to the next stage.
-func (p *pipe) dispatch(ctx context.Context, s *slot) {
-	p.noteBack(s)
-	s.decision = p.decide(s)
-	p.noteTask(s)
-	if p.holdBack(ctx, s) {
-		return
-	}
-	p.withholdDelete(s)
-	if p.dry != nil {
-		p.foresee(s)
-	}
-	p.keepQuota(s)
-	switch {
-	case s.get && p.dry == nil:
-		p.sendToGet(s)
-		return
-	case s.todo != nil:
-		p.finish(ctx, s)
-		return
-	case s.change == nil && s.task == nil && !p.endsTask(s):
-		if p.relists(s) {
-			p.finish(ctx, s)
-			return
-		}
-		p.ledger.leave(s)
-		p.free(s)
-		p.outcomeOf(ctx, s)
-		if next := p.lastOf(s.later); next != nil {
-			p.flying[s.id()] = next
-			next.held = s.held
-			p.dispatch(ctx, next)
-		}
-		return
-	}
-	s.done = p.ref(s)
-	p.finish(ctx, s)
-}
-
-// noteBack notes the time of the record if the snapshot states an earlier one.
-func (p *pipe) noteBack(s *slot) {
-	t, was := p.timeOf(s), s.rec.Stated.time()
-	if s.listed && s.rec.Live() && !t.IsZero() && t.Before(was) && len(p.snap.back) < maxNotes {
-		p.snap.back[nanoseconds(was)] = true
-	}
-}
-
 // maxHeld limits how many slots are held back at once. If there are more, the oldest one
 // is decided as if it were the last of its id.
 const maxHeld = 1024
@@ -113,14 +36,6 @@ func (p *pipe) holdBack(ctx context.Context, s *slot) bool {
 	p.move(s, slotHeld)
 	p.waiting = append(p.waiting, s)
 	return true
-}
-
-// releaseBefore decides about the slots of a log that were held back and have an earlier
-// time than s.
-func (p *pipe) releaseBefore(ctx context.Context, s *slot) {
-	for p.snap == nil && len(p.waiting) > 0 && p.timeOf(p.waiting[0]).Before(p.timeOf(s)) {
-		p.release(ctx)
-	}
 }
 
 // release decides about the slot that has been held back longest.
@@ -210,58 +125,6 @@ func (p *pipe) leave(s *slot, err error) {
 	}
 	if !s.keepsTask {
 		s.todo = p.retryTask(s, err)
-	}
-}
-
-// noteTask notes that a task stays as it is. The snapshot does not end it later, since it
-// lists the id.
-func (p *pipe) noteTask(s *slot) {
-	if s.keepsTask && p.snap != nil {
-		p.snap.tasks[s.id()] = true
-	}
-}
-
-// endsTask reports whether an event that changes nothing ends the task of its id: the
-// source has taken back the change that the task was to get. Of two lists, the other one
-// says nothing about it.
-func (r *run) endsTask(s *slot) bool {
-	ends := (s.outcome == OutcomeUnchanged || s.outcome == OutcomeExcluded) && s.waiting != nil && !s.waiting.lags()
-	return ends && (!r.twoLists || s.waiting.Kind != TaskGet || s.waiting.At.IsZero() == s.aim.ev.At.IsZero())
-}
-
-// ref returns the task that ends with the slot; nil if the source has none.
-func (r *run) ref(s *slot) *taskRef {
-	switch {
-	case s.task != nil:
-		return &taskRef{ID: s.id(), N: s.task.N}
-	case !r.hasTasks.Load():
-		return nil
-	}
-	return &taskRef{ID: s.id()}
-}
-
-// finish hands a slot to commit.
-func (p *pipe) finish(ctx context.Context, s *slot) {
-	if p.dry != nil {
-		p.dry.finish(ctx, p, s)
-		return
-	}
-	p.finished <- s
-}
-
-// outcomeOf reports what becomes of a slot.
-func (p *pipe) outcomeOf(ctx context.Context, s *slot) {
-	if p.dry != nil {
-		p.dry.done(ctx, p, s)
-	}
-	p.outcome(s.id(), s.outcome, s.err)
-}
-
-// free removes a finished slot from those in flight.
-func (p *pipe) free(s *slot) {
-	p.move(s, slotFinished)
-	if p.flying[s.id()] == s {
-		delete(p.flying, s.id())
 	}
 }
 

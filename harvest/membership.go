@@ -249,28 +249,6 @@ func (w *sweeper) endMembers(clean bool) {
 	w.members = m.now
 }
 
-// place notes which document lists the resource of a slot.
-func (p *pipe) place(s *slot) {
-	switch {
-	case s.task != nil:
-		s.document = s.task.Document
-		return
-	case p.snap == nil || s.ev.Kind != Put || s.document == 0:
-		return
-	}
-	m := p.snap.members
-	if p.h.Bodies != SkipBodies && (s.rec.Early || !s.ev.isConclusive()) {
-		m.ask(s.ev.Document)
-	}
-	inThisSnapshot := s.rec.Live() && s.rec.Seq > p.snap.last || s.waiting != nil && s.waiting.Run == p.id
-	if !s.listed || inThisSnapshot {
-		m.again(s.id(), s.document)
-	}
-	if s.waiting != nil && s.waiting.Document != s.document {
-		m.partial = true
-	}
-}
-
 // relists reports whether a slot that changes nothing is committed nevertheless, because
 // another document may list its record than before.
 func (p *pipe) relists(s *slot) bool { return s.document != 0 && s.rec.Live() && p.dry == nil }
