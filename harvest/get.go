@@ -1,13 +1,127 @@
 package harvest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/syntax"
 )
+
+// sendToGet queues a slot for get. It stores the slot as a task if getting is too slow or
+// has ended, or if its host is left alone, unless bytes came with its event.
+func (p *pipe) sendToGet(s *slot) {
+	late := p.patience == 0 && p.gets >= p.maxGets || p.overdone()
+	alone := p.aloneOf(s)
+	switch {
+	case s.ev.Open != nil:
+	case s.task == nil && alone != nil:
+		p.leave(s, alone)
+		p.finished <- s
+		return
+	case late:
+		p.postpone(s)
+		p.finished <- s
+		return
+	}
+	p.move(s, slotQueued)
+	p.getting.Add(1)
+	p.queue.push(s)
+}
+
+// aloneOf returns the error of a request for a slot's content if its host is left alone,
+// otherwise nil.
+func (r *run) aloneOf(s *slot) *LeftAloneError {
+	host, _ := syntax.OriginOf(s.aim.ev.Resource.Content.Href)
+	e, _ := r.alone.Load(string(host))
+	alone, _ := e.(*LeftAloneError)
+	return alone
+}
+
+// leave decides about a slot that is not got because its host is left alone. What has a
+// task already keeps that.
+func (p *pipe) leave(s *slot, err error) {
+	s.outcome = OutcomeDeferred
+	switch {
+	case s.task != nil:
+		s.keepsTask = p.aloneInRow.Load() >= maxAlone || p.worker.leaves(s.id())
+	default:
+		s.keepsTask = s.meansTask() && bytes.Equal(s.waiting.Hint, s.ev.Hint) && s.waiting.Document == s.document
+	}
+	if !s.keepsTask {
+		s.todo = p.retryTask(s, err)
+	}
+}
+
+// maxAlone is how many resources in a row a run finds on hosts that it leaves alone
+// before it ends getting.
+const maxAlone = 512
+
+// overdone reports whether getting ends: the budget is spent, or the hosts of the last
+// resources are left alone.
+func (r *run) overdone() bool { return r.spent() || r.aloneInRow.Load() >= maxAlone }
+
+// A queue holds the slots that wait for get.
+type queue struct {
+	mu          sync.Mutex
+	slots       []*slot
+	closed      bool
+	uncommitted int64         // bytes of bodies that commit has not committed
+	ready       chan struct{} // holds a token while there may be something to pop
+}
+
+func (q *queue) push(s *slot) {
+	q.mu.Lock()
+	q.slots = append(q.slots, s)
+	q.mu.Unlock()
+	q.signal()
+}
+
+// hold changes the number of bytes that commit has not committed.
+func (q *queue) hold(bytes int64) {
+	q.mu.Lock()
+	q.uncommitted += bytes
+	q.mu.Unlock()
+	if bytes < 0 {
+		q.signal()
+	}
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+	q.signal()
+}
+
+func (q *queue) signal() {
+	select {
+	case q.ready <- struct{}{}:
+	default:
+	}
+}
+
+// withdraw removes and returns the slots that a later run can get: those whose bytes did
+// not come with the event.
+func (q *queue) withdraw() (taken []*slot) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	kept := q.slots[:0]
+	for _, s := range q.slots {
+		if s.ev.Open == nil {
+			taken = append(taken, s)
+		} else {
+			kept = append(kept, s)
+		}
+	}
+	clear(q.slots[len(kept):])
+	q.slots = kept
+	return taken
+}
 
 // get is the third stage. Several goroutines run it; each obtains the bodies of one slot
 // after the other.
@@ -27,6 +141,32 @@ func (p *pipe) get(ctx context.Context) error {
 		}
 		if err != nil {
 			return err
+		}
+	}
+}
+
+// pop returns the next slot; nil when the queue is closed or ctx has ended.
+func (q *queue) pop(ctx context.Context) *slot {
+	for {
+		q.mu.Lock()
+		var s *slot
+		room := q.uncommitted < maxUncommitted
+		if len(q.slots) > 0 && room {
+			s, q.slots[0] = q.slots[0], nil
+			q.slots = q.slots[1:]
+		}
+		more := len(q.slots) > 0 && room || q.closed
+		q.mu.Unlock()
+		if more {
+			q.signal()
+		}
+		if s != nil || more {
+			return s
+		}
+		select {
+		case <-q.ready:
+		case <-ctx.Done():
+			return nil
 		}
 	}
 }

@@ -126,6 +126,24 @@ func (w *sweeper) doubt(gone int64, memory guardMemory) (rule, why string) {
 	return "", ""
 }
 
+// withholdDelete turns the deletion that an event states into a task if the run has
+// carried out as many as MaxDeletes allows. A deletion that was withheld and is stated
+// again stays withheld.
+func (p *pipe) withholdDelete(s *slot) {
+	if s.outcome != OutcomeDeleted {
+		return
+	}
+	t := s.waiting
+	again := p.h.MaxDeletes > 0 && t != nil && t.Kind == TaskWithheld && t.Base == s.rec.Seq && t.At == s.ev.time()
+	if !again && p.mayDelete() {
+		return
+	}
+	const message = "the source states more than %d deletions; only Approve carries out the others"
+	why := &GuardError{"number", fmt.Sprintf(message, p.h.MaxDeletes)}
+	p.withhold(why)
+	s.decision = decision{outcome: OutcomeWithheld, todo: p.withheldTask(s.rec, s.ev.time(), why)}
+}
+
 // mayDelete reports whether this run may delete one more record, and counts it.
 func (p *pipe) mayDelete() bool {
 	if n := p.deletes.Add(1); p.h.MaxDeletes <= 0 || n <= int64(p.h.MaxDeletes) {

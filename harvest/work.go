@@ -191,6 +191,21 @@ func (w *worker) waitForRoom(ctx context.Context) error {
 	}
 }
 
+// maxLeft is how many tasks a worker leaves as they are because of maxAlone. Others get a
+// later Due, so that the next run begins with those of other hosts.
+const maxLeft = maxAlone / 2
+
+// leaves reports whether the task of id stays as it is, and does not take it again then.
+func (w *worker) leaves(id string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.left) == maxLeft {
+		return false
+	}
+	w.left[taskHash(id)] = true
+	return true
+}
+
 // adapt sets the limit to about as many tasks as the worker carries out in a second, so
 // that slow tasks are shared with other workers.
 func (w *worker) adapt() {

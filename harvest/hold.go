@@ -1,12 +1,8 @@
 package harvest
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"slices"
-
-	"github.com/websync-go/websync/internal/syntax"
 )
 
 // maxHeld limits how many slots are held back at once. If there are more, the oldest one
@@ -63,69 +59,6 @@ func (p *pipe) replace(first, s *slot) *slot {
 	}
 	p.supersede(lost)
 	return win
-}
-
-// withholdDelete turns the deletion that an event states into a task if the run has
-// carried out as many as MaxDeletes allows. A deletion that was withheld and is stated
-// again stays withheld.
-func (p *pipe) withholdDelete(s *slot) {
-	if s.outcome != OutcomeDeleted {
-		return
-	}
-	t := s.waiting
-	again := p.h.MaxDeletes > 0 && t != nil && t.Kind == TaskWithheld && t.Base == s.rec.Seq && t.At == s.ev.time()
-	if !again && p.mayDelete() {
-		return
-	}
-	const message = "the source states more than %d deletions; only Approve carries out the others"
-	why := &GuardError{"number", fmt.Sprintf(message, p.h.MaxDeletes)}
-	p.withhold(why)
-	s.decision = decision{outcome: OutcomeWithheld, todo: p.withheldTask(s.rec, s.ev.time(), why)}
-}
-
-// sendToGet queues a slot for get. It stores the slot as a task if getting is too slow or
-// has ended, or if its host is left alone, unless bytes came with its event.
-func (p *pipe) sendToGet(s *slot) {
-	late := p.patience == 0 && p.gets >= p.maxGets || p.overdone()
-	alone := p.aloneOf(s)
-	switch {
-	case s.ev.Open != nil:
-	case s.task == nil && alone != nil:
-		p.leave(s, alone)
-		p.finished <- s
-		return
-	case late:
-		p.postpone(s)
-		p.finished <- s
-		return
-	}
-	p.move(s, slotQueued)
-	p.getting.Add(1)
-	p.queue.push(s)
-}
-
-// aloneOf returns the error of a request for a slot's content if its host is left alone,
-// otherwise nil.
-func (r *run) aloneOf(s *slot) *LeftAloneError {
-	host, _ := syntax.OriginOf(s.aim.ev.Resource.Content.Href)
-	e, _ := r.alone.Load(string(host))
-	alone, _ := e.(*LeftAloneError)
-	return alone
-}
-
-// leave decides about a slot that is not got because its host is left alone. What has a
-// task already keeps that.
-func (p *pipe) leave(s *slot, err error) {
-	s.outcome = OutcomeDeferred
-	switch {
-	case s.task != nil:
-		s.keepsTask = p.aloneInRow.Load() >= maxAlone || p.worker.leaves(s.id())
-	default:
-		s.keepsTask = s.meansTask() && bytes.Equal(s.waiting.Hint, s.ev.Hint) && s.waiting.Document == s.document
-	}
-	if !s.keepsTask {
-		s.todo = p.retryTask(s, err)
-	}
 }
 
 // lastOf returns the slot that wins among those that waited for one id: the last one
