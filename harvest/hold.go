@@ -48,23 +48,16 @@ func (p *pipe) unhold(s *slot, to slotState) {
 	p.move(s, to)
 }
 
-// replace returns the slot that wins of two slots of one id: s, unless it yields to
-// first, which was held back.
+// replace returns the slot that wins of two slots of one id, of which first was held back.
 func (p *pipe) replace(first, s *slot) *slot {
 	p.unhold(first, slotPlanned)
 	s.listed = s.ev.Kind == Put && (s.listed || first.listed)
-	win, lost := s, first
-	if p.yieldsTo(s, first) {
-		win, lost = first, s
-	}
-	p.supersede(lost)
-	return win
+	return p.winner(first, s)
 }
 
-// lastOf returns the slot that wins among those that waited for one id: the last one
-// that does not yield to an earlier one. The others are history. A slot without
-// a time cannot be compared with a later one that has a time: it wins, and the rest goes
-// on waiting for it.
+// lastOf returns the slot that wins among those that waited for one id; nil if there are
+// none. A slot without a time cannot be compared with a later one that has a time: it
+// wins, and the rest goes on waiting for it.
 func (p *pipe) lastOf(waited []*slot) *slot {
 	if len(waited) == 0 {
 		return nil
@@ -75,29 +68,23 @@ func (p *pipe) lastOf(waited []*slot) *slot {
 			win.later = waited[1+i:]
 			break
 		}
-		lost := win
-		if p.yieldsTo(s, win) {
-			lost = s
-		} else {
-			win = s
-		}
-		p.supersede(lost)
+		win = p.winner(win, s)
 	}
 	return win
 }
 
-// yieldsTo reports whether a slot is history because of an earlier one of its id: its
-// time is before that of the other, and orders them.
-func (p *pipe) yieldsTo(s, earlier *slot) bool {
-	return !(s.ev.isCurrent() && earlier.ev.Kind == Put) && p.timeOf(s).Before(p.timeOf(earlier))
-}
-
-// supersede finishes a slot as history: another slot of its id wins.
-func (p *pipe) supersede(s *slot) {
-	if p.snap != nil {
-		p.snap.members.partial = true // it may state something else than the other slot
+// winner returns which of two slots of one id wins: s, unless its time is before that of
+// the earlier one and orders them. It finishes the other one as history.
+func (p *pipe) winner(earlier, s *slot) *slot {
+	win, lost := s, earlier
+	if !(s.ev.isCurrent() && earlier.ev.Kind == Put) && p.timeOf(s).Before(p.timeOf(earlier)) {
+		win, lost = earlier, s
 	}
-	p.ledger.leave(s)
-	p.move(s, slotFinished)
-	p.outcome(s.id(), OutcomeHistory, nil)
+	if p.snap != nil {
+		p.snap.members.partial = true // the other one may state something else
+	}
+	p.ledger.leave(lost)
+	p.move(lost, slotFinished)
+	p.outcome(lost.id(), OutcomeHistory, nil)
+	return win
 }
