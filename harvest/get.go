@@ -171,8 +171,7 @@ func (q *queue) pop(ctx context.Context) *slot {
 	}
 }
 
-// obtainBodies obtains the bodies of a slot and decides about its change. An error ends
-// the run.
+// obtainBodies obtains the bodies of a slot and decides about it. An error ends the run.
 func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	ev := &s.aim.ev
 	job := &Job{Resource: ev.Resource, Tag: ev.Tag, Hint: ev.Hint, run: p.run, open: ev.Open, fresh: s.sampled == sampledFresh}
@@ -193,6 +192,13 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 		return p.fail(ctx, s, job.came && ev.Resource.Content.Href == "", err)
 	}
 	p.aloneInRow.Store(0)
+	p.decideObtained(s, job)
+	return nil
+}
+
+// decideObtained decides about the change of a slot whose bodies were obtained.
+func (p *pipe) decideObtained(s *slot, job *Job) {
+	ev := &s.aim.ev
 	change := p.putOf(s)
 	next := &change.Record
 	if job.Tag != ev.Tag {
@@ -203,10 +209,6 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	p.complete(s, next)
 	next.Early = p.isEarly(s, next, job.obtained)
 	s.decision = p.decideChange(s.rec, change, ev.At)
-	if !p.keepQuota(s) {
-		job.discard()
-		return nil
-	}
 	if s.change == nil {
 		job.discard() // the Catalog has the same bytes
 	}
@@ -214,7 +216,9 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	if s.todo = p.lagging(s, next); s.todo != nil && s.task != nil {
 		s.done = nil // it is replaced
 	}
-	return nil
+	if !p.keepQuota(s) {
+		job.discard()
+	}
 }
 
 // runJob obtains the bodies of a job. A panic of the Getter, or of what it calls, is an
