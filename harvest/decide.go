@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"slices"
 	"time"
 
 	"github.com/websync-go/websync"
@@ -250,13 +249,6 @@ func (p *pipe) asksAgain(s *slot) bool {
 	return recent || p.isOver(&s.rec.Stated, now)
 }
 
-// touch returns the change to the record that gives it the event's time only.
-func (r *run) touch(s *slot) *change {
-	next := *s.rec
-	next.Stated = r.putOf(s).Record.Stated
-	return &change{Base: s.rec.Seq, Record: next}
-}
-
 // obtain decides how to carry out a put that states something new: with a get, unless the
 // record has the bytes already. Bodies that the event no longer states are not kept.
 func (p *pipe) obtain(s *slot, ask bool) decision {
@@ -352,134 +344,4 @@ func (p *pipe) free(s *slot) {
 	if p.flying[s.id()] == s {
 		delete(p.flying, s.id())
 	}
-}
-
-// putOf returns the change to the record that the event leads to, without bodies. Of two
-// lists, what the other one stated last stays.
-func (r *run) putOf(s *slot) *change {
-	ev, held := &s.aim.ev, &s.rec.Stated
-	at := ev.time()
-	stated := Stated{s.aim.hash, at, ev.Resource.Modified}
-	if r.twoLists {
-		stated.Modified = cmp.Or(ev.Listed, held.Modified, stated.Modified)
-		if ev.Listed == ev.Resource.Modified { // the log has no later time
-			stated.At = cmp.Or(held.At, at)
-		}
-	}
-	return &change{Base: s.rec.Seq, Record: Record{Item: websync.Item{At: at, Resource: ev.Resource}, Stated: stated}}
-}
-
-// complete adds to the next state of a record what the record has of the same moment and
-// the event does not state. Events with a Tag are complete as they are, and those of two
-// lists, whose times are not of one clock.
-func (r *run) complete(s *slot, next *Record) {
-	if !s.rec.Live() || s.aim.ev.Tag != "" || r.twoLists || !s.aim.isOf(s.rec) {
-		return
-	}
-	supplement(&next.Resource, &s.rec.Resource)
-	if sameBodies(s.rec.Bodies, next.Bodies) {
-		supplementLink(&next.Resource.Content, &s.rec.Resource.Content)
-	}
-	if s.aim.ev.Resource.Modified != s.rec.Stated.Modified {
-		next.At, next.Resource.Modified = s.rec.At, s.rec.Resource.Modified
-		next.Stated.At, next.Stated.Modified = s.rec.Stated.At, s.rec.Stated.Modified
-	}
-}
-
-// decideChange decides about the change from a record to its next state, by an event of
-// the time at. It is a Put if a log states a later change or the states differ, otherwise
-// a Touch, which keeps the Item.
-func (r *run) decideChange(rec *Record, change *change, at websync.Datetime) decision {
-	next := &change.Record
-	if !rec.Live() {
-		next.Kind = websync.Created
-		return decision{outcome: OutcomeCreated, change: change}
-	}
-	next.Kind = websync.Updated
-	was, now := &rec.Stated, &next.Stated
-	if now.At.IsZero() {
-		next.At, now.At = was.At, was.At
-	}
-	if at.After(was.time()) || r.differs(rec, next) {
-		return decision{outcome: OutcomeUpdated, change: change}
-	}
-	if *was == *now && rec.Early == next.Early && slices.Equal(rec.Validators, next.Validators) {
-		return decision{outcome: OutcomeUnchanged}
-	}
-	next.Item = rec.Item
-	return decision{outcome: OutcomeTouched, change: change}
-}
-
-// differs reports whether the bytes or the descriptions of two states of a live record
-// differ. Another Modified alone is a difference in three cases: the run skips bodies, a
-// Getter has found it, or it replaces a time in the future.
-func (r *run) differs(rec, next *Record) bool {
-	switch was, now := rec.Stated.Modified, next.Stated.Modified; {
-	case !sameBodies(rec.Bodies, next.Bodies), r.h.Bodies == SkipBodies && was != now:
-		return true
-	case r.getter != nil && now.IsZero() && next.Resource.Modified != rec.Resource.Modified:
-		return true
-	case r.horizon().isBefore(rec.publicTime()) && !r.horizon().isBefore(next.publicTime()):
-		return true
-	}
-	return fingerprint(&rec.Resource, "") != fingerprint(&next.Resource, "")
-}
-
-// publicTime returns the time of the change that a Catalog has.
-func (r *Record) publicTime() websync.Datetime { return cmp.Or(r.At, r.Resource.Modified) }
-
-// sameBodies reports whether two states have the same bytes under the same names and
-// types, kept or not.
-func sameBodies(a, b []websync.Body) bool {
-	return slices.EqualFunc(a, b, func(x, y websync.Body) bool {
-		return sameBytes(x, y) && x.Key == y.Key && x.Link.Type == y.Link.Type
-	})
-}
-
-// sameBytes reports whether two bodies have the same name and the same bytes.
-func sameBytes(x, y websync.Body) bool {
-	d, ok := x.Link.Digests.Get(keyAlgorithm)
-	e, _ := y.Link.Digests.Get(keyAlgorithm)
-	return ok && d == e && x.Name == y.Name
-}
-
-// decideDelete decides about a deletion that is not older than the record.
-func decideDelete(ev *Event, rec *Record) decision {
-	at := ev.time()
-	switch {
-	case !rec.Known():
-		next := tombstone(&Record{Item: websync.Item{Resource: ev.Resource}, Stated: Stated{Modified: ev.Resource.Modified}}, at)
-		return decision{outcome: OutcomeUnchanged, change: &change{Record: next}}
-	case rec.Live():
-		return decision{outcome: OutcomeDeleted, change: &change{Base: rec.Seq, Record: tombstone(rec, at)}}
-	case at.After(rec.Stated.time()):
-		later := Record{Item: rec.Item, Stated: Stated{At: at, Modified: rec.Stated.Modified}}
-		return decision{outcome: OutcomeUnchanged, change: &change{Base: rec.Seq, Record: later}}
-	}
-	return decision{outcome: OutcomeUnchanged}
-}
-
-// tombstone returns the record of a deleted resource: its last description and Modified,
-// and no bodies. If the time of the deletion is not stated, Stated.Modified is the last
-// time that was.
-func tombstone(rec *Record, at websync.Datetime) Record {
-	t := Record{
-		Item:   websync.Item{Kind: websync.Deleted, At: at, Resource: rec.Resource},
-		Stated: Stated{At: at, Modified: rec.Stated.Modified},
-	}
-	t.Resource.Modified = rec.Stated.Modified
-	if last := rec.Stated.time(); at.IsZero() && (t.Resource.Modified.IsZero() || last.After(t.Resource.Modified)) {
-		t.Stated.Modified = last
-	}
-	return t
-}
-
-// hashUnlisted is the Stated.Hash of the tombstone of what a snapshot did not list.
-const hashUnlisted = 1
-
-// unlisted returns the tombstone of what a snapshot of the moment at did not list.
-func unlisted(rec *Record, at websync.Datetime) Record {
-	t := tombstone(rec, at)
-	t.Stated.Hash = hashUnlisted
-	return t
 }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"slices"
 	"sync"
-	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/syntax"
@@ -196,31 +194,6 @@ func (p *pipe) obtainBodies(ctx context.Context, s *slot) error {
 	return nil
 }
 
-// decideObtained decides about the change of a slot whose bodies were obtained.
-func (p *pipe) decideObtained(s *slot, job *Job) {
-	ev := &s.aim.ev
-	change := p.putOf(s)
-	next := &change.Record
-	if job.Tag != ev.Tag {
-		next.Stated.Hash = fingerprint(&ev.Resource, job.Tag)
-	}
-	next.Validators, next.Bodies = job.validators, job.bodies
-	next.Resource = job.Resource
-	p.complete(s, next)
-	next.Early = p.isEarly(s, next, job.obtained)
-	s.decision = p.decideChange(s.rec, change, ev.At)
-	if s.change == nil {
-		job.discard() // the Catalog has the same bytes
-	}
-	s.bodies, s.done = job.writers, p.ref(s)
-	if s.todo = p.lagging(s, next); s.todo != nil && s.task != nil {
-		s.done = nil // it is replaced
-	}
-	if !p.keepQuota(s) {
-		job.discard()
-	}
-}
-
 // runJob obtains the bodies of a job. A panic of the Getter, or of what it calls, is an
 // error.
 func (p *pipe) runJob(ctx context.Context, job *Job) (err error) {
@@ -237,80 +210,6 @@ func (p *pipe) runJob(ctx context.Context, job *Job) (err error) {
 		return err
 	}
 	return job.also(ctx)
-}
-
-// isEarly reports whether bodies that were obtained at this moment may still change
-// without a change of their stated time.
-func (r *run) isEarly(s *slot, next *Record, obtained func() time.Time) bool {
-	t := next.Stated.time()
-	return !s.aim.ev.identifies() && !t.IsZero() && !r.isOver(&next.Stated, obtained())
-}
-
-// isOver reports whether the period of the time of a state was over, or if there are two
-// lists, those of the times of both.
-func (r *run) isOver(of *Stated, now time.Time) bool {
-	return of.time().IsOver(now) && (!r.twoLists || of.Modified.IsZero() || of.Modified.IsOver(now))
-}
-
-// maxLag is how long a server is asked for bytes that are those of before a change.
-const maxLag = 30 * 24 * time.Hour
-
-// lagging returns the task that asks again for bytes that are still those of before the
-// change that the event states; nil if it is not needed. Each wait is half as long as the
-// time that has passed since then.
-func (p *pipe) lagging(s *slot, next *Record) *Task {
-	if p.h.Sample < 0 || !s.rec.Live() || s.aim.ev.identifies() || s.ev.Open != nil || len(next.Bodies) == 0 {
-		return nil
-	}
-	before := s.lagged()
-	announced := p.announces(s, next)
-	same := slices.EqualFunc(s.rec.Bodies, next.Bodies, sameBytes)
-	switch {
-	case same && (announced || before != nil):
-	case announced && before != nil: // these may be the bytes of the change before
-	default:
-		return nil
-	}
-	now := time.Now().UTC().Truncate(time.Microsecond)
-	t := p.newTask(s)
-	t.Attempts, t.Gone, t.Since = 0, false, now
-	if before != nil && !announced {
-		t.Since = before.Since
-	}
-	if s.task != nil {
-		t.N = s.task.N // unless a later event has replaced it
-	}
-	age := now.Sub(t.Since)
-	if age > maxLag {
-		return nil
-	}
-	t.Due = now.Add(max(age/2, time.Microsecond))
-	return t
-}
-
-// lagged returns the task that has asked so far for bytes that are those of before a
-// change; nil if there is none.
-func (s *slot) lagged() *Task {
-	for _, t := range []*Task{s.waiting, s.task} {
-		if t != nil && t.lags() {
-			return t
-		}
-	}
-	return nil
-}
-
-// announces reports whether the next state of a record is of another time than the last
-// one.
-func (p *pipe) announces(s *slot, next *Record) bool {
-	stated, held := next.Stated.time(), s.rec.Stated.time()
-	if p.twoLists {
-		stated, held = s.aim.times(s.rec)
-	}
-	if stated.IsZero() || held.IsZero() || stated.Overlaps(held) {
-		return false
-	}
-	mayBeOfOther := p.twoLists && s.rec.Stated.At == s.rec.Stated.Modified
-	return !mayBeOfOther || !mayMeanElsewhere(stated, held)
 }
 
 // fail decides about a slot whose bodies could not be obtained. Most become a task. One
