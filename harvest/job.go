@@ -5,17 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"log/slog"
 	"net/url"
 	"slices"
-	"strconv"
-	"sync"
 	"time"
 
 	"github.com/websync-go/websync"
-	"github.com/websync-go/websync/internal/survive"
 	"github.com/websync-go/websync/internal/syntax"
 )
 
@@ -76,108 +72,6 @@ func (j *Job) remember(url string, v Validator) {
 		v.URL = url
 		j.validators = append(j.validators, v)
 	}
-}
-
-// Keep reads r to its end and keeps the bytes as the body with the given name, in place
-// of an earlier one of this Job. It verifies them against link's length and strongest
-// digest; if they differ, it keeps nothing and returns an error that matches
-// [websync.ErrMismatch]. The Body's Link is link with the length and the SHA-256 of the
-// bytes; if r is a Body of a Response that decodes what was sent, it has no Encoding, and
-// no digests of another form. The body becomes visible only if Get returns nil.
-//
-// If r is what Open of the Catalog of the run has returned, and link states its SHA-256,
-// Keep does not read it: both bodies share their bytes.
-func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Reader) (websync.Body, error) {
-	if there, ok := r.(openBody); ok && j.shares(link, there) {
-		body := websync.Body{Name: name, Link: received(link, there.key, there.size), Key: there.key}
-		j.add(body)
-		return body, nil
-	}
-	w, err := j.run.newBody(ctx)
-	if err != nil {
-		return websync.Body{}, &StoreError{err}
-	}
-	if short, ok := w.(*bodyWriter); ok {
-		short.expect(j.expected)
-	}
-	own := ownBody{w, j.run}
-	var key websync.Digest
-	var size int64
-	err = survive.Panic("the bytes", func() (err error) {
-		key, size, err = j.keep(own, &link, r)
-		return err
-	})
-	if err != nil {
-		return websync.Body{}, errors.Join(err, own.Discard())
-	}
-	body := websync.Body{Name: name, Link: received(link, key, size)}
-	if _, dropped := w.(*sink); !dropped {
-		body.Key = key
-		j.writers = append(j.writers, w)
-	}
-	j.add(body)
-	return body, nil
-}
-
-// shares reports whether the body that a link states can share the bytes of one that is
-// open.
-func (j *Job) shares(link websync.Link, b openBody) bool {
-	stated, _ := link.Digests.Get(keyAlgorithm)
-	return b.catalog == j.run.catalog && j.run.h.Bodies != VerifyBodies && stated == b.key
-}
-
-// keep copies r to w and verifies the bytes. It removes from link what does not hold for
-// them. The key of a body is its SHA-256. If that is the strongest digest stated, it is
-// not computed twice.
-func (j *Job) keep(w pendingBody, link *websync.Link, r io.Reader) (key websync.Digest, size int64, err error) {
-	stated, coded := *link, isCoded(r)
-	digest, _ := link.Digests.Strongest()
-	isKey := digest.Algorithm == keyAlgorithm && !coded
-	if isKey {
-		stated.Digests = nil
-	}
-	verified := stated.Verify(r)
-	if err := copyBody(w, verified); err != nil {
-		return key, 0, err
-	}
-	if key, size, err = w.Finish(); err != nil {
-		return key, 0, &StoreError{err}
-	}
-	if isKey && digest != key {
-		return key, 0, &websync.MismatchError{Href: link.Href, What: keyAlgorithm, Want: hex(digest), Got: hex(key)}
-	}
-	if coded {
-		link.Encoding = ""
-	}
-	if v, ok := verified.(interface{ AsSent() bool }); ok && v.AsSent() {
-		link.Digests = nil
-		j.run.noteCoded(link.Href)
-	}
-	return key, size, nil
-}
-
-// isCoded reports whether r decodes a content coding.
-func isCoded(r io.Reader) bool {
-	body, ok := r.(interface{ Sent(w io.Writer) bool })
-	return ok && body.Sent(io.Discard)
-}
-
-// keyAlgorithm is the digest algorithm of content addresses.
-const keyAlgorithm = "sha-256"
-
-func hex(d websync.Digest) string { return fmt.Sprintf("%x", d.Sum) }
-
-// received returns link with the length and the digest of the received bytes.
-func received(link websync.Link, key websync.Digest, size int64) websync.Link {
-	link.Length = size
-	if size == 0 {
-		link.Length = websync.StatedZero
-	}
-	link.Digests = slices.Clone(link.Digests)
-	if _, ok := link.Digests.Get(key.Algorithm); !ok {
-		link.Digests = append(link.Digests, key)
-	}
-	return link
 }
 
 // Reuse keeps the held body with the given name, for example after a Response that is
@@ -341,27 +235,6 @@ func (j *Job) Request(name string, link websync.Link) *Request {
 	return req
 }
 
-// Receive does what Obtain does with the answer: it keeps the bytes, with their
-// Content-Type, or reuses the held body. It closes the body of the answer. If it refuses
-// the bytes, no Validator of link.Href is stored.
-func (j *Job) Receive(ctx context.Context, name string, link websync.Link, resp *Response) error {
-	if resp.NotModified {
-		_, err := j.Reuse(name)
-		return err
-	}
-	defer resp.Body.Close()
-	if t := resp.header("Content-Type"); t != "" && len(t) <= maxType {
-		link.Type = t
-	}
-	j.expected, _ = strconv.ParseInt(resp.header("Content-Length"), 10, 64)
-	_, err := j.Keep(ctx, name, link, resp.Body)
-	j.expected = 0
-	if err != nil {
-		j.remember(link.Href, Validator{})
-	}
-	return err
-}
-
 // Came opens the bytes of Resource.Content that came with the event; the caller closes
 // them. It returns [websync.ErrNotFound] if there are none, or the Job carries out a
 // task, which does not have them. So if Resource.Content has no Href, a Get that calls
@@ -393,10 +266,6 @@ func (j *Job) keepCame(ctx context.Context, link websync.Link) error {
 	_, err = j.Keep(ctx, websync.ContentName, link, r)
 	return err
 }
-
-// maxType is the length, in bytes, of the longest Content-Type that is stored. It keeps
-// records small.
-const maxType = 1024
 
 // agreeing returns the link of the body that the Catalog holds under name, if that agrees
 // with link: if it came from there, it can be reused after "not modified".
@@ -447,45 +316,6 @@ type StoreError struct{ Err error }
 
 func (e *StoreError) Error() string { return "store: " + e.Err.Error() }
 func (e *StoreError) Unwrap() error { return e.Err }
-
-var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
-
-// copyBody copies r to w through a pooled buffer. An error of w is a StoreError.
-func copyBody(w io.Writer, r io.Reader) error {
-	buf := copyBuffers.Get().(*[]byte)
-	defer copyBuffers.Put(buf)
-	for {
-		k, err := r.Read(*buf)
-		if k > 0 {
-			if _, err := w.Write((*buf)[:k]); err != nil {
-				return &StoreError{err}
-			}
-		}
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// A sink is the pendingBody of VerifyBodies: it computes the digest and drops the bytes.
-type sink struct {
-	hash hash.Hash
-	size int64
-}
-
-func (s *sink) Write(p []byte) (int, error) {
-	s.size += int64(len(p))
-	return s.hash.Write(p)
-}
-
-func (s *sink) Finish() (websync.Digest, int64, error) {
-	return websync.Digest{Algorithm: keyAlgorithm, Sum: string(s.hash.Sum(nil))}, s.size, nil
-}
-
-func (s *sink) Discard() error { return nil }
 
 // rootOf returns the URL that the user gave for src, "" if there is none.
 func rootOf(src Source) string {

@@ -43,27 +43,6 @@ func (r *run) ours() {
 	}
 }
 
-// An ownBody is a pendingBody that a Job writes bytes of a Source to.
-type ownBody struct {
-	pendingBody
-	run *run
-}
-
-func (b ownBody) Write(data []byte) (int, error) {
-	defer b.run.ours()
-	return b.pendingBody.Write(data)
-}
-
-func (b ownBody) Finish() (websync.Digest, int64, error) {
-	defer b.run.ours()
-	return b.pendingBody.Finish()
-}
-
-func (b ownBody) Discard() error {
-	defer b.run.ours()
-	return b.pendingBody.Discard()
-}
-
 // panicError returns the error for a recovered panic of the Source.
 func (r *run) panicError(v any) error {
 	return fmt.Errorf("the Source, a %T, or what it calls: %w", r.src, survive.Caught(v))

@@ -2,7 +2,6 @@ package harvest
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -323,14 +322,6 @@ func (r *run) count(ctx context.Context) error {
 	return nil
 }
 
-func (r *run) newBody(ctx context.Context) (pendingBody, error) {
-	defer r.ours()
-	if r.h.Bodies == VerifyBodies {
-		return &sink{hash: sha256.New()}, nil
-	}
-	return r.catalog.newBody(ctx)
-}
-
 // outcome reports the outcome of an event.
 func (r *run) outcome(id string, o Outcome, err error) {
 	r.report.outcome(o, 1)
@@ -348,14 +339,6 @@ func (r *run) finding(f websync.Finding) {
 	if r.hooks.Finding != nil {
 		r.hooks.Finding(r.key, f)
 	}
-}
-
-// noteCoded reports, once in a run, that bytes were verified as they were sent.
-func (r *run) noteCoded(url string) {
-	r.coded.Do(func() {
-		r.finding(ruleCoded.Finding(r.key, 0, 0, "", []byte(websync.RedactURL(url)),
-			"the stated length and digests are those of the content coding that was sent; reported once in a run"))
-	})
 }
 
 func (r *run) problem(err error) {
