@@ -23,6 +23,29 @@ type counted struct {
 
 var errNoFetcher = errors.New("harvest: Harvester.Fetcher is nil")
 
+// errBudget: a limit of the Budget is reached.
+var errBudget = errors.New("the budget of this run is spent")
+
+// spent reports whether the run gets no further body: the Budget does not allow it, or
+// the last ones were too much alike.
+func (r *run) spent() bool {
+	if r.alike.stopped.Load() {
+		return true
+	}
+	b := r.h.Budget
+	if b == (Budget{}) {
+		return false
+	}
+	r.report.mu.Lock()
+	defer r.report.mu.Unlock()
+	if b.Time > 0 && time.Since(r.report.Started) >= b.Time ||
+		b.Requests > 0 && r.report.bodyRequests >= b.Requests ||
+		b.Bytes > 0 && r.report.Bytes >= b.Bytes {
+		r.report.BudgetSpent = true
+	}
+	return r.report.BudgetSpent
+}
+
 func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	if c.run.h.Fetcher == nil {
 		return nil, errNoFetcher

@@ -77,6 +77,14 @@ type Response struct {
 	MayBeCut bool
 }
 
+// header returns the first value of a header, whose name is in canonical form.
+func (r *Response) header(name string) string {
+	if v := r.Header[name]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
 // A Validator identifies one representation as its server sent it, for conditional
 // requests.
 type Validator struct {

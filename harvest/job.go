@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/url"
 	"slices"
 	"time"
 
@@ -299,31 +298,4 @@ func contradicts(stated, received websync.Link) bool {
 	}
 	d, ok := stated.Digests.Strongest()
 	return ok && !slices.Contains(received.Digests, d)
-}
-
-// header returns the first value of a header, whose name is in canonical form.
-func (r *Response) header(name string) string {
-	if v := r.Header[name]; len(v) > 0 {
-		return v[0]
-	}
-	return ""
-}
-
-// A StoreError is a failure of the Store, which ends the run. The error of a cancelled
-// run has one only if the Store failed at its end: what was fetched last may not be
-// stored, and the next run fetches it again.
-type StoreError struct{ Err error }
-
-func (e *StoreError) Error() string { return "store: " + e.Err.Error() }
-func (e *StoreError) Unwrap() error { return e.Err }
-
-// rootOf returns the URL that the user gave for src, "" if there is none.
-func rootOf(src Source) string {
-	if r, ok := src.(interface{ Root() string }); ok {
-		return r.Root()
-	}
-	if u, err := url.Parse(src.Key()); err == nil && u.Host != "" {
-		return src.Key()
-	}
-	return ""
 }

@@ -389,26 +389,3 @@ func (r *run) reportProgress(ctx context.Context) {
 		}
 	}
 }
-
-// errBudget: a limit of the Budget is reached.
-var errBudget = errors.New("the budget of this run is spent")
-
-// spent reports whether the run gets no further body: the Budget does not allow it, or
-// the last ones were too much alike.
-func (r *run) spent() bool {
-	if r.alike.stopped.Load() {
-		return true
-	}
-	b := r.h.Budget
-	if b == (Budget{}) {
-		return false
-	}
-	r.report.mu.Lock()
-	defer r.report.mu.Unlock()
-	if b.Time > 0 && time.Since(r.report.Started) >= b.Time ||
-		b.Requests > 0 && r.report.bodyRequests >= b.Requests ||
-		b.Bytes > 0 && r.report.Bytes >= b.Bytes {
-		r.report.BudgetSpent = true
-	}
-	return r.report.BudgetSpent
-}

@@ -46,6 +46,17 @@ func Host(src Source) string {
 	return strings.ToLower(u.Scheme + "://" + u.Host)
 }
 
+// rootOf returns the URL that the user gave for src, "" if there is none.
+func rootOf(src Source) string {
+	if r, ok := src.(interface{ Root() string }); ok {
+		return r.Root()
+	}
+	if u, err := url.Parse(src.Key()); err == nil && u.Host != "" {
+		return src.Key()
+	}
+	return ""
+}
+
 // A Getter is a Source that obtains the bodies of a resource itself: several
 // representations, a choice of formats, a second level of documents, a patch, bytes
 // without a URL. The engine calls Get from several goroutines.

@@ -143,3 +143,12 @@ type Owners interface {
 	// Dead reports whether it is certain that the opening of that name has ended.
 	Dead(owner string) bool
 }
+
+// A StoreError is a failure of the Store, which ends the run. The error of a cancelled
+// run has one only if the Store failed at its end: what was fetched last may not be
+// stored, and the next run fetches it again.
+type StoreError struct{ Err error }
+
+func (e *StoreError) Error() string { return "store: " + e.Err.Error() }
+
+func (e *StoreError) Unwrap() error { return e.Err }
