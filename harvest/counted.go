@@ -32,18 +32,12 @@ func (r *run) spent() bool {
 	if r.alike.stopped.Load() {
 		return true
 	}
-	b := r.h.Budget
-	if b == (Budget{}) {
-		return false
-	}
-	r.report.mu.Lock()
-	defer r.report.mu.Unlock()
-	if b.Time > 0 && time.Since(r.report.Started) >= b.Time ||
-		b.Requests > 0 && r.report.bodyRequests >= b.Requests ||
-		b.Bytes > 0 && r.report.Bytes >= b.Bytes {
-		r.report.BudgetSpent = true
-	}
-	return r.report.BudgetSpent
+	b, c := r.h.Budget, r.report
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.BudgetSpent = c.BudgetSpent || b.Time > 0 && time.Since(c.Started) >= b.Time ||
+		b.Requests > 0 && c.bodyRequests >= b.Requests || b.Bytes > 0 && c.Bytes >= b.Bytes
+	return c.BudgetSpent
 }
 
 func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
