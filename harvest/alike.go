@@ -2,7 +2,6 @@ package harvest
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -43,29 +42,15 @@ type alikeMemory struct {
 	Accepted []string `json:"accepted,omitempty"` // digests that the user has approved
 }
 
-// alikeKey returns the key of the State that holds a source's alikeMemory.
-func alikeKey(source string) string { return "harvest/alike/" + source }
-
-func (r *run) alikeMemory(ctx context.Context) (m alikeMemory, err error) {
-	data, err := r.catalog.State(ctx, alikeKey(r.key))
-	if err != nil {
-		return m, &StoreError{err}
-	}
-	if json.Unmarshal(data, &m) != nil {
-		return alikeMemory{}, nil
-	}
-	return m, nil
-}
-
 // acceptAlike accepts the body that was withheld last.
 func (r *run) acceptAlike(ctx context.Context) error {
-	m, err := r.alikeMemory(ctx)
+	m, err := recall[alikeMemory](ctx, r, alikeState)
 	if err != nil {
 		return err
 	}
 	m.Accepted = append(m.Accepted, m.Withheld)
 	b := newBatch(r.key)
-	b.set(alikeKey(r.key), m)
+	b.set(alikeState, m)
 	_, err = r.commits.apply(ctx, b)
 	return err
 }
@@ -144,14 +129,14 @@ func (g *alikeGuard) mostAlike() (websync.Digest, bool) {
 func (p *pipe) passOn(ctx context.Context, keep int) error {
 	g := &p.alike
 	if alike, ok := g.mostAlike(); ok && g.alike.IsZero() {
-		m, err := p.alikeMemory(ctx)
+		m, err := recall[alikeMemory](ctx, p.run, alikeState)
 		if err != nil {
 			return err
 		}
 		if !slices.Contains(m.Accepted, alike.String()) {
 			g.alike, m.Withheld = alike, alike.String()
 			g.stopped.Store(true)
-			p.commits.keep(alikeKey(p.key), m)
+			p.commits.keep(alikeState, m)
 			p.withhold(&GuardError{"bodies", alikeMessage})
 		}
 	}

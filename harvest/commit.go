@@ -286,14 +286,14 @@ func (c *committer) collect() bool {
 	return len(c.unsaved) > 0
 }
 
-// keep stores a value of the State with the next Commit.
-func (c *committer) keep(key string, value any) {
+// keep stores a memory of the source with the next Commit.
+func (c *committer) keep(m memory, value any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.unsaved == nil {
 		c.unsaved = map[string][]byte{}
 	}
-	c.unsaved[key], _ = json.Marshal(value) // strings
+	c.unsaved[m.of(c.run.key)], _ = json.Marshal(value) // strings
 }
 
 // saveState commits the values that the Fetcher wants stored, if there are any.

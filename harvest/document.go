@@ -53,9 +53,6 @@ const olderAfter = 7 * 24 * time.Hour
 // maxNotes limits the notes of a source: a Source reads 50,000 documents by default.
 const maxNotes = 50_000
 
-// documentsKey returns the key of the State that holds the documentNotes of a source.
-func documentsKey(source string) string { return "harvest/documents/" + source }
-
 // documents are those of the snapshot that is being listed.
 type documents struct {
 	mu     sync.Mutex
@@ -106,7 +103,7 @@ func nanoseconds(d websync.Datetime) int64 {
 
 // documentNotes reads the notes of the last complete snapshot, by their keys.
 func (r *run) documentNotes(ctx context.Context) (map[uint64]documentNote, error) {
-	data, err := r.catalog.State(ctx, documentsKey(r.key))
+	data, err := r.catalog.State(ctx, documentsState.of(r.key))
 	if err != nil {
 		return nil, &StoreError{err}
 	}
@@ -149,12 +146,12 @@ func (w *sweeper) keepDocuments(ctx context.Context, d *documentDoubts) error {
 	}
 	slices.SortFunc(notes, func(a, b documentNote) int { return cmp.Compare(a.Key, b.Key) })
 	data, _ := binary.Append(nil, binary.BigEndian, notes) // numbers
-	held, err := w.catalog.State(ctx, documentsKey(w.key))
+	held, err := w.catalog.State(ctx, documentsState.of(w.key))
 	if err != nil {
 		return &StoreError{err}
 	}
 	if !bytes.Equal(data, held) {
-		w.batch.State[documentsKey(w.key)] = data
+		w.batch.State[documentsState.of(w.key)] = data
 	}
 	return nil
 }

@@ -125,12 +125,10 @@ type choice struct {
 	Asks bool `json:"asks,omitempty"`
 }
 
-func choiceKey(source string) string { return "harvest/choice/" + source }
-
 // choose reads the choice of the last run. If that of this run is another one, the source
 // is listed from the beginning, and the tasks to get what is left out end.
 func (r *run) choose(ctx context.Context) error {
-	data, err := r.catalog.State(ctx, choiceKey(r.key))
+	data, err := r.catalog.State(ctx, choiceState.of(r.key))
 	if err != nil {
 		return &StoreError{err}
 	}
@@ -159,7 +157,7 @@ func (r *run) choose(ctx context.Context) error {
 	}
 	b := newBatch(r.key)
 	b.Checkpoint = &Checkpoint{}
-	b.set(choiceKey(r.key), r.choice)
+	b.set(choiceState, r.choice)
 	_, err = r.commits.apply(ctx, b)
 	return err
 }
@@ -193,7 +191,7 @@ func (r *run) chosen(ctx context.Context) error {
 	}
 	r.choice.Asks = false
 	b := newBatch(r.key)
-	b.set(choiceKey(r.key), r.choice)
+	b.set(choiceState, r.choice)
 	_, err := r.commits.apply(ctx, b)
 	return err
 }

@@ -3,7 +3,6 @@ package harvest
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 
@@ -25,19 +24,6 @@ type guardMemory struct {
 
 // guardedSnapshots is how many complete snapshots in a row the guard judges together.
 const guardedSnapshots = 10
-
-// guardKey returns the key of the State that holds a source's guardMemory.
-func guardKey(source string) string { return "harvest/guard/" + source }
-
-// guardMemory reads the memory of the source. It is empty if the Store has none that can
-// be read.
-func (r *run) guardMemory(ctx context.Context) (m guardMemory, err error) {
-	data, err := r.catalog.State(ctx, guardKey(r.key))
-	if err != nil || json.Unmarshal(data, &m) != nil {
-		return guardMemory{}, err
-	}
-	return m, nil
-}
 
 // believe notes a snapshot that passes the guard, and how many live records there were
 // when it began.
@@ -170,7 +156,7 @@ func (h *Harvester) Approve(ctx context.Context, src Source) (*Report, error) {
 }
 
 func (r *run) approve(ctx context.Context) error {
-	memory, err := r.guardMemory(ctx)
+	memory, err := recall[guardMemory](ctx, r, guardState)
 	if err != nil {
 		return err
 	}
@@ -215,8 +201,8 @@ func (r *run) approveTasks(ctx context.Context, tasks []Task, memory guardMemory
 		return err
 	}
 	b := newBatch(r.key)
-	b.set(guardKey(r.key), memory)
-	b.State[documentsKey(r.key)] = nil
+	b.set(guardState, memory)
+	b.State[documentsState.of(r.key)] = nil
 	for i, t := range tasks {
 		if rec := &records[i]; rec.Live() && rec.Seq == t.Base {
 			b.Puts = append(b.Puts, change{Base: rec.Seq, Record: unlisted(rec, t.At)})

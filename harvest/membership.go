@@ -3,7 +3,6 @@ package harvest
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -42,24 +41,17 @@ type membership struct {
 	Crowded bool `json:"crowded,omitempty"`
 }
 
-// membershipKey returns the key of the State that holds the membership of a source.
-func membershipKey(source string) string { return "harvest/membership/" + source }
-
 // readMembership reads the membership of the source, and finds out which documents a
 // snapshot of this run may state as Unchanged.
 func (r *run) readMembership(ctx context.Context) error {
-	data, err := r.catalog.State(ctx, membershipKey(r.key))
-	if err != nil {
-		return &StoreError{err}
-	}
-	r.members = membership{}
-	if json.Unmarshal(data, &r.members) != nil {
-		r.members = membership{} // none
+	var err error
+	if r.members, err = recall[membership](ctx, r, membershipState); err != nil {
+		return err
 	}
 	if !r.members.Clean || r.members.Bodies != r.h.Bodies || r.h.Recheck {
 		return nil
 	}
-	known, err := r.belief(ctx)
+	known, err := recall[belief](ctx, r, beliefState)
 	if err == nil && !(r.takesSamples() && known.isLost()) { // otherwise all pages are asked for
 		r.known = r.members
 	}
@@ -212,7 +204,7 @@ func (p *pipe) startMembers(ctx context.Context) (*members, error) {
 	}
 	p.members.Clean = false
 	b := newBatch(p.key)
-	b.set(membershipKey(p.key), p.members)
+	b.set(membershipState, p.members)
 	_, err := p.commits.apply(ctx, b)
 	return m, err
 }
@@ -223,7 +215,7 @@ func (r *run) noteStranger(b *batch, s *slot) {
 	if r.members.Clean && s.document == 0 && s.change != nil {
 		unclean := r.members
 		unclean.Clean = false
-		b.set(membershipKey(r.key), unclean)
+		b.set(membershipState, unclean)
 	}
 }
 
@@ -242,9 +234,9 @@ func (w *sweeper) endMembers(clean bool) {
 	switch {
 	case m.stated:
 		m.now.Clean = clean && !m.partial
-		w.batch.set(membershipKey(w.key), m.now)
+		w.batch.set(membershipState, m.now)
 	case w.members.Last > 0:
-		w.batch.set(membershipKey(w.key), membership{})
+		w.batch.set(membershipState, membership{})
 	}
 	w.members = m.now
 }

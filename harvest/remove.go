@@ -23,10 +23,8 @@ func (r *run) remove(ctx context.Context) error {
 	b := newBatch(r.key)
 	b.Checkpoint = &Checkpoint{} // first: a run after an interruption lists everything again
 	b.State = map[string][]byte{}
-	for _, key := range []func(source string) string{
-		guardKey, documentsKey, listingKey, beliefKey, alikeKey, membershipKey, choiceKey,
-	} {
-		b.State[key(r.key)] = nil
+	for _, m := range [...]memory{guardState, documentsState, listingState, beliefState, alikeState, membershipState, choiceState} {
+		b.State[m.of(r.key)] = nil
 	}
 	flush := func() error {
 		applied, err := r.commits.applyRest(ctx, b)

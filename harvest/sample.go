@@ -3,7 +3,6 @@ package harvest
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -65,9 +64,6 @@ func (r *Rechecks) Total() Recheck {
 // A belief is what the Store keeps of the samples of a source.
 type belief struct{ Recheck }
 
-// beliefKey returns the key of the State that holds the belief of a source.
-func beliefKey(source string) string { return "harvest/belief/" + source }
-
 // isLost reports whether the statements of the source are not believed.
 func (b belief) isLost() bool { return b.Wrong >= minWrong && b.Wrong*wrongShare >= b.Asked }
 
@@ -97,18 +93,6 @@ func (r *run) takesSamples() bool {
 	return r.h.Sample >= 0 && r.h.Bodies != SkipBodies && r.dry == nil
 }
 
-// belief reads the belief of the source.
-func (r *run) belief(ctx context.Context) (b belief, err error) {
-	data, err := r.catalog.State(ctx, beliefKey(r.key))
-	if err != nil {
-		return b, &StoreError{err}
-	}
-	if json.Unmarshal(data, &b) != nil {
-		b = belief{} // none
-	}
-	return b, nil
-}
-
 // sampleSize returns how many of n resources are asked for, or of a few all.
 func sampleSize(setting int, n int64) int64 {
 	if setting < 0 {
@@ -122,7 +106,7 @@ func (p *pipe) startSample(ctx context.Context, live int64) (*sample, error) {
 	if !p.takesSamples() {
 		return nil, nil
 	}
-	before, err := p.belief(ctx)
+	before, err := recall[belief](ctx, p.run, beliefState)
 	c := &sample{need: sampleSize(p.h.Sample, live), before: before, now: before}
 	if limit := p.h.Budget.Requests; limit > 0 {
 		c.need = min(c.need, (limit+1)/2) // the rest is for what waits
@@ -307,5 +291,5 @@ func (p *pipe) endSample(b *batch) {
 	if c.now.Asked > maxBelief {
 		c.now.Asked, c.now.Wrong = maxBelief, c.now.Wrong*maxBelief/c.now.Asked
 	}
-	b.set(beliefKey(p.key), c.now)
+	b.set(beliefState, c.now)
 }

@@ -2,7 +2,6 @@ package harvest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -114,19 +113,16 @@ func (s *snapshot) describes(ctx context.Context, p *pipe, at websync.Datetime) 
 	if s.note.At = at; at.IsZero() {
 		return nil
 	}
-	data, err := p.catalog.State(ctx, listingKey(p.key))
+	before, err := recall[listingNote](ctx, p.run, listingState)
 	if err != nil {
-		return &StoreError{err}
+		return err
 	}
-	if json.Unmarshal(data, &s.before) != nil || s.before.At != at {
-		s.before = listingNote{} // none, or of another At
+	if before.At == at {
+		s.before = before
 	}
 	s.note.Read, s.note.Since = websync.NewDatetime(p.clock().UTC().Truncate(time.Second)), s.before.Since
 	return nil
 }
-
-// listingKey returns the key of the State that holds a source's listingNote.
-func listingKey(source string) string { return "harvest/listing/" + source }
 
 // recognise reports whether the table of the snapshot shows that the event states nothing
 // new. It returns false for an id that is listed again, whose record may have changed.

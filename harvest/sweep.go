@@ -2,7 +2,6 @@ package harvest
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
@@ -35,7 +34,7 @@ func (p *pipe) endSnapshot(ctx context.Context, s *slot) error {
 	p.endSample(w.batch)
 	p.snap = nil
 	if snap.noted {
-		w.batch.set(listingKey(p.key), snap.note)
+		w.batch.set(listingState, snap.note)
 	}
 	p.resume(s)
 	at, ok := p.ledger.covered()
@@ -85,9 +84,9 @@ func (w *sweeper) sweepRecords(ctx context.Context) error {
 	if err := w.count(ctx, lost); err != nil {
 		return err
 	}
-	memory, err := w.guardMemory(ctx)
+	memory, err := recall[guardMemory](ctx, w.run, guardState)
 	if err != nil {
-		return &StoreError{err}
+		return err
 	}
 	documents := w.doubtDocuments(before, lost)
 	w.why = w.guard(lost.gone, memory, documents)
@@ -98,7 +97,7 @@ func (w *sweeper) sweepRecords(ctx context.Context) error {
 		memory.believe(w.end.Options, w.snap.live)
 		w.deletes.Add(lost.gone)
 	}
-	w.batch.set(guardKey(w.key), memory) // with the first deletions
+	w.batch.set(guardState, memory) // with the first deletions
 	if w.report.readAll() {
 		if err := w.keepDocuments(ctx, documents); err != nil {
 			return err
@@ -312,14 +311,6 @@ func (w *sweeper) flush(ctx context.Context) error {
 	}
 	w.batch = newBatch(w.key)
 	return err
-}
-
-// set sets a value of the State, in JSON. It consists of numbers, times and strings.
-func (b *batch) set(key string, value any) {
-	if b.State == nil {
-		b.State = map[string][]byte{}
-	}
-	b.State[key], _ = json.Marshal(value)
 }
 
 func (b *batch) empty() bool {

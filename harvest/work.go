@@ -26,10 +26,6 @@ const maxWorkers = 1000
 // workName returns the name of the claim of worker n.
 func workName(source string, n int) string { return fmt.Sprintf("work/%d/%s", n, source) }
 
-// workKey returns the key of the State that lists what the workers of a source have in
-// hand.
-func workKey(source string) string { return "harvest/work/" + source }
-
 // A handList has the taskHash of each task in hand, by the number of the worker.
 type handList map[int][]byte
 
@@ -225,7 +221,7 @@ func (w *worker) take(ctx context.Context) ([]Task, error) {
 	r := w.run
 	w.adapt()
 	for {
-		saved, err := r.catalog.State(ctx, workKey(r.key))
+		saved, err := r.catalog.State(ctx, workState.of(r.key))
 		if err != nil {
 			return nil, &StoreError{err}
 		}
@@ -242,7 +238,7 @@ func (w *worker) take(ctx context.Context) ([]Task, error) {
 			mine = binary.BigEndian.AppendUint64(mine, taskHash(tasks[i].Resource.ID))
 		}
 		others[w.number] = mine
-		err = r.catalog.Swap(ctx, workKey(r.key), saved, others.bytes())
+		err = r.catalog.Swap(ctx, workState.of(r.key), saved, others.bytes())
 		if errors.Is(err, websync.ErrConflict) {
 			continue
 		}
@@ -316,7 +312,7 @@ func (w *worker) dropDead(ctx context.Context, others handList) (dropped bool, e
 // leave removes the worker from the list.
 func (w *worker) leave(ctx context.Context) error {
 	for {
-		saved, err := w.run.catalog.State(ctx, workKey(w.run.key))
+		saved, err := w.run.catalog.State(ctx, workState.of(w.run.key))
 		if err != nil {
 			return err
 		}
@@ -325,7 +321,7 @@ func (w *worker) leave(ctx context.Context) error {
 			return nil
 		}
 		delete(list, w.number)
-		if err := w.run.catalog.Swap(ctx, workKey(w.run.key), saved, list.bytes()); !errors.Is(err, websync.ErrConflict) {
+		if err := w.run.catalog.Swap(ctx, workState.of(w.run.key), saved, list.bytes()); !errors.Is(err, websync.ErrConflict) {
 			return err
 		}
 	}
