@@ -168,32 +168,13 @@ func (r *Report) keep(n int) {
 }
 
 func (r *Report) outcome(o Outcome, n int64) {
+	counts := [numOutcomes]*int64{
+		&r.Unchanged, &r.Created, &r.Updated, &r.Deleted, &r.Touched, &r.History,
+		&r.Deferred, &r.Failed, &r.Failed, &r.Gone, &r.Withheld, &r.Excluded,
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch o {
-	case OutcomeCreated:
-		r.Created += n
-	case OutcomeUpdated:
-		r.Updated += n
-	case OutcomeDeleted:
-		r.Deleted += n
-	case OutcomeTouched:
-		r.Touched += n
-	case OutcomeUnchanged:
-		r.Unchanged += n
-	case OutcomeHistory:
-		r.History += n
-	case OutcomeDeferred:
-		r.Deferred += n
-	case OutcomeFailed, OutcomeParked:
-		r.Failed += n
-	case OutcomeGone:
-		r.Gone += n
-	case OutcomeWithheld:
-		r.Withheld += n
-	case OutcomeExcluded:
-		r.Excluded += n
-	}
+	*counts[o] += n
 }
 
 func (r *Report) done() int64 {
