@@ -148,9 +148,4 @@ func (h *Harvester) Work(ctx context.Context, src Source) (*Report, error) {
 // deferAll is the patience of List.
 const deferAll = time.Duration(0)
 
-func (h *Harvester) ttl() time.Duration {
-	if h.TTL <= 0 {
-		return time.Minute
-	}
-	return h.TTL
-}
+func (h *Harvester) ttl() time.Duration { return cmp.Or(max(h.TTL, 0), time.Minute) }

@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -169,9 +170,4 @@ type sourceError struct{ err error }
 func (e *sourceError) Error() string { return e.err.Error() }
 func (e *sourceError) Unwrap() error { return e.err }
 
-func (r *run) window() int {
-	if r.h.Window > 0 {
-		return r.h.Window
-	}
-	return 1024
-}
+func (r *run) window() int { return cmp.Or(max(r.h.Window, 0), 1024) }

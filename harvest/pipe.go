@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -85,12 +86,7 @@ func (r *run) newPipe(patience time.Duration) *pipe {
 	return p
 }
 
-func (r *run) concurrency() int {
-	if r.h.Concurrency > 0 {
-		return r.h.Concurrency
-	}
-	return 8
-}
+func (r *run) concurrency() int { return cmp.Or(max(r.h.Concurrency, 0), 8) }
 
 // aborted reports whether err only says that the run was stopped.
 func aborted(ctx context.Context, err error) bool {

@@ -114,10 +114,7 @@ func (r *run) countAttempt(t *Task, gone bool) {
 	before := t.Gone
 	t.Attempts++
 	t.Gone = gone
-	limit := r.h.Attempts
-	if limit == 0 {
-		limit = 8
-	}
+	limit := cmp.Or(r.h.Attempts, 8)
 	t.Parked = limit > 0 && t.Attempts >= limit
 	if t.Parked && t.Attempts > 1 {
 		t.Gone = gone && before
