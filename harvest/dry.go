@@ -82,7 +82,7 @@ func (h *Harvester) dryRun(ctx context.Context, src Source, dry *dryRun) (*Repor
 		over.Hooks = &hooks
 	}
 	claim := func(r *run, ctx context.Context) (*claim, error) { return r.claim(ctx, "plan/"+r.key) }
-	return over.claimed(ctx, src, claim, func(ctx context.Context, r *run) error {
+	return over.claimed(ctx, src, claim, func(r *run, ctx context.Context) error {
 		if err := r.list(ctx, -1); err != nil {
 			return err
 		}

@@ -149,13 +149,11 @@ func (r *run) withheldTask(rec *Record, at websync.Datetime, why *GuardError) *T
 // the body that many resources had in the run before: the next run keeps it. It asks the
 // source nothing. The Report counts what it deleted.
 func (h *Harvester) Approve(ctx context.Context, src Source) (*Report, error) {
-	return h.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error {
-		r.report.Complete = true
-		return r.approve(ctx)
-	})
+	return h.claimed(ctx, src, (*run).claimSource, (*run).approve)
 }
 
 func (r *run) approve(ctx context.Context) error {
+	r.report.Complete = true
 	memory, err := recall[guardMemory](ctx, r, guardState)
 	if err != nil {
 		return err

@@ -119,7 +119,7 @@ type Budget struct {
 // continues at the last Update. When the context ends, Run stores what it has got, within
 // 10 seconds.
 func (h *Harvester) Run(ctx context.Context, src Source) (*Report, error) {
-	return h.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error {
+	return h.claimed(ctx, src, (*run).claimSource, func(r *run, ctx context.Context) error {
 		if err := r.list(ctx, cmp.Or(h.patience, 2*time.Minute)); err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (h *Harvester) Run(ctx context.Context, src Source) (*Report, error) {
 // fetched as tasks, for Work to carry out, perhaps in another process. Only bytes that
 // come with the listing are kept at once.
 func (h *Harvester) List(ctx context.Context, src Source) (*Report, error) {
-	return h.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error { return r.list(ctx, deferAll) })
+	return h.claimed(ctx, src, (*run).claimSource, func(r *run, ctx context.Context) error { return r.list(ctx, deferAll) })
 }
 
 // Work is the second half of Run: it carries out the tasks of src that are due now. It
@@ -139,7 +139,7 @@ func (h *Harvester) List(ctx context.Context, src Source) (*Report, error) {
 // Work returns when no task is left that is due and that no other process has in hand.
 // The tasks of a process that has died are free when its claim ends: see TTL.
 func (h *Harvester) Work(ctx context.Context, src Source) (*Report, error) {
-	return h.claimed(ctx, src, (*run).claimWork, func(ctx context.Context, r *run) error {
+	return h.claimed(ctx, src, (*run).claimWork, func(r *run, ctx context.Context) error {
 		r.report.Complete = true
 		return r.work(ctx)
 	})

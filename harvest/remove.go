@@ -13,13 +13,11 @@ import (
 // and if it is run again, it is listed from the beginning. The Report counts what was
 // deleted.
 func (h *Harvester) Remove(ctx context.Context, src Source) (*Report, error) {
-	return h.claimed(ctx, src, (*run).claimSource, func(ctx context.Context, r *run) error {
-		r.report.Complete = true
-		return r.remove(ctx)
-	})
+	return h.claimed(ctx, src, (*run).claimSource, (*run).remove)
 }
 
 func (r *run) remove(ctx context.Context) error {
+	r.report.Complete = true
 	b := newBatch(r.key)
 	b.Checkpoint = &Checkpoint{} // first: a run after an interruption lists everything again
 	b.State = map[string][]byte{}

@@ -160,7 +160,7 @@ func (r *run) do(ctx context.Context, claim claimFunc, f runFunc) error {
 			r.end(ctx, errPanic)
 		}
 	}()
-	err = f(ctx, r)
+	err = f(r, ctx)
 	returned = true
 	return r.end(ctx, err)
 }
@@ -178,7 +178,7 @@ func (r *run) named(err error) error {
 type claimFunc func(*run, context.Context) (*claim, error)
 
 // A runFunc is what a run does under its claim.
-type runFunc func(context.Context, *run) error
+type runFunc func(*run, context.Context) error
 
 // endTime is how long a cancelled run has to store what it has got and to release what it
 // holds, however many calls of the Store that takes.
