@@ -164,24 +164,21 @@ func (r *run) choose(ctx context.Context) error {
 
 // endLeftOut ends the tasks to get what is left out.
 func (r *run) endLeftOut(ctx context.Context) error {
-	b := newBatch(r.key)
-	for t, err := range r.catalog.Tasks(ctx, r.key, "") {
+	for tasks, err := range parts(r.catalog.Tasks(ctx, r.key, ""), commitSlots) {
 		if err != nil {
 			return &StoreError{err}
 		}
-		if t.Kind == TaskGet && r.chooser.excludes(&t.Resource) {
-			b.Done = append(b.Done, taskRef{ID: t.Resource.ID, N: t.N})
+		b := newBatch(r.key)
+		for i := range tasks {
+			if t := &tasks[i]; t.Kind == TaskGet && r.chooser.excludes(&t.Resource) {
+				b.Done = append(b.Done, taskRef{ID: t.Resource.ID, N: t.N})
+			}
 		}
-		if len(b.Done) < commitSlots {
-			continue
-		}
-		if _, err := r.commits.apply(ctx, b); err != nil {
+		if _, err := r.commits.applyRest(ctx, b); err != nil {
 			return err
 		}
-		b = newBatch(r.key)
 	}
-	_, err := r.commits.applyRest(ctx, b)
-	return err
+	return nil
 }
 
 // chosen notes that a run has asked for everything that is held.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/websync-go/websync"
 )
@@ -160,28 +161,22 @@ func (r *run) approve(ctx context.Context) error {
 	}
 	memory.accept()
 	alike := false
-	var tasks []Task
-	for t, err := range r.catalog.Tasks(ctx, r.key, "") {
+	for tasks, err := range parts(r.catalog.Tasks(ctx, r.key, ""), commitSlots) {
 		if err != nil {
+			return &StoreError{err}
+		}
+		for i := range tasks {
+			alike = alike || tasks[i].Kind == TaskGet && tasks[i].Error == alikeMessage
+		}
+		withheld := slices.DeleteFunc(tasks, func(t Task) bool { return t.Kind != TaskWithheld })
+		if err := r.approveTasks(ctx, withheld, memory); err != nil {
 			return err
-		}
-		alike = alike || t.Kind == TaskGet && t.Error == alikeMessage
-		if t.Kind != TaskWithheld {
-			continue
-		}
-		if tasks = append(tasks, t); len(tasks) == commitSlots {
-			if err := r.approveTasks(ctx, tasks, memory); err != nil {
-				return err
-			}
-			tasks = tasks[:0]
 		}
 	}
 	if alike {
-		if err := r.acceptAlike(ctx); err != nil {
-			return err
-		}
+		return r.acceptAlike(ctx)
 	}
-	return r.approveTasks(ctx, tasks, memory)
+	return nil
 }
 
 // approveTasks carries out withheld deletions. A record whose number is not the task's

@@ -84,29 +84,20 @@ func (t *seenTable) touch(h uint64) {
 // loading yields what prints does, and loads the slots of each batch.
 func (t *seenTable) loading(prints iter.Seq2[recordPrint, error]) iter.Seq2[recordPrint, error] {
 	return func(yield func(recordPrint, error) bool) {
-		batch := make([]recordPrint, 0, planBatch)
-		give := func() bool {
+		for batch, err := range parts(prints, planBatch) {
+			if err != nil {
+				yield(recordPrint{}, err)
+				return
+			}
 			for i := range batch {
 				t.touch(t.mix(batch[i].ID))
 			}
 			for i := range batch {
 				if !yield(batch[i], nil) {
-					return false
+					return
 				}
 			}
-			batch = batch[:0]
-			return true
 		}
-		for p, err := range prints {
-			if err != nil {
-				yield(recordPrint{}, err)
-				return
-			}
-			if batch = append(batch, p); len(batch) == planBatch && !give() {
-				return
-			}
-		}
-		give()
 	}
 }
 

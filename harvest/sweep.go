@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -130,7 +131,7 @@ func (w *sweeper) unlisted(ctx context.Context) iter.Seq2[brief, error] {
 	}
 	return func(yield func(brief, error) bool) {
 		for ids := range slices.Chunk(w.absent, planBatch) {
-			records, err := w.recordsOf(ctx, ids)
+			records, err := w.catalog.lookup(ctx, w.key, ids)
 			for i := range records {
 				if !yield(records[i].brief(), err) {
 					return
@@ -144,83 +145,74 @@ func (w *sweeper) unlisted(ctx context.Context) iter.Seq2[brief, error] {
 	}
 }
 
-// eachGone calls f with every record that is gone, and with its task; nil if it has none.
-func (w *sweeper) eachGone(ctx context.Context, f func(rec *brief, waiting *Task) error) error {
-	tasks := w.taskCursor(ctx)
-	defer tasks.stop()
-	for rec, err := range w.unlisted(ctx) {
-		if err != nil {
-			return &StoreError{err}
-		}
-		waiting, err := tasks.find(rec.ID)
-		if err != nil {
-			return err
-		}
-		if !w.isGone(&rec, waiting) {
-			w.snap.members.partial = w.snap.members.partial || w.stays(&rec)
-			continue
-		}
-		if err := f(&rec, waiting); err != nil {
-			return err
+// A goneRecord is a record that is gone, with its task; nil if it has none.
+type goneRecord struct {
+	rec     brief
+	waiting *Task
+}
+
+// gone yields every record that is gone.
+func (w *sweeper) gone(ctx context.Context) iter.Seq2[goneRecord, error] {
+	return func(yield func(goneRecord, error) bool) {
+		tasks := w.taskCursor(ctx)
+		defer tasks.stop()
+		for rec, err := range w.unlisted(ctx) {
+			waiting, taskErr := tasks.find(rec.ID)
+			if err = cmp.Or(err, taskErr); err != nil {
+				yield(goneRecord{}, &StoreError{err})
+				return
+			}
+			if !w.isGone(&rec, waiting) {
+				w.snap.members.partial = w.snap.members.partial || w.stays(&rec)
+				continue
+			}
+			if !yield(goneRecord{rec, waiting}, nil) {
+				return
+			}
 		}
 	}
-	return nil
 }
 
 func (w *sweeper) count(ctx context.Context, l *lost) error {
 	if w.snap.table.allSeen() {
 		return nil
 	}
-	return w.eachGone(ctx, func(rec *brief, _ *Task) error {
-		l.add(rec)
-		return nil
-	})
+	for gone, err := range w.gone(ctx) {
+		if err != nil {
+			return err
+		}
+		l.add(&gone.rec)
+	}
+	return nil
 }
 
 // skip counts the skipped entries that an event reports.
 func (p *pipe) skip(s *slot) { p.report.Skipped += max(0, s.ev.Skipped) }
 
+// removeGone removes the records that are gone, unless they have changed meanwhile.
 func (w *sweeper) removeGone(ctx context.Context) error {
-	var ids []string
-	waiting := map[string]*Task{}
-	remove := func() error {
-		defer func() { ids = ids[:0]; clear(waiting) }()
-		return w.removeAll(ctx, ids, waiting)
-	}
-	err := w.eachGone(ctx, func(rec *brief, task *Task) error {
-		if ids = append(ids, rec.ID); task != nil {
-			held := *task
-			waiting[rec.ID] = &held
-		}
-		if len(ids) < planBatch {
-			return nil
-		}
-		return remove()
-	})
-	if err != nil {
-		return err
-	}
-	return remove()
-}
-
-// removeAll removes the records of ids, unless they have changed meanwhile.
-func (w *sweeper) removeAll(ctx context.Context, ids []string, waiting map[string]*Task) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	records, err := w.recordsOf(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for i := range records {
-		rec := &records[i]
-		if b := rec.brief(); !w.isGone(&b, waiting[ids[i]]) {
-			w.snap.members.partial = true
-			continue
-		}
-		w.remove(rec, waiting[ids[i]])
-		if err := w.flushFull(ctx); err != nil {
+	for part, err := range parts(w.gone(ctx), planBatch) {
+		if err != nil {
 			return err
+		}
+		ids := make([]string, len(part))
+		for i := range part {
+			ids[i] = part[i].rec.ID
+		}
+		records, err := w.recordsOf(ctx, ids)
+		if err != nil {
+			return err
+		}
+		for i := range records {
+			rec := &records[i]
+			if b := rec.brief(); !w.isGone(&b, part[i].waiting) {
+				w.snap.members.partial = true
+				continue
+			}
+			w.remove(rec, part[i].waiting)
+			if err := w.flushFull(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -248,40 +240,31 @@ func (w *sweeper) remove(rec *Record, waiting *Task) {
 // what is held. It does not ask the guard: a later listing that has the resource stores a
 // task again.
 func (w *sweeper) sweepTasks(ctx context.Context) error {
-	var tasks []Task
-	for t, err := range w.catalog.Tasks(ctx, w.key, "") {
+	for tasks, err := range parts(w.catalog.Tasks(ctx, w.key, ""), planBatch) {
 		if err != nil {
 			return &StoreError{err}
 		}
-		if !w.ends(w.snap, &t) {
+		if tasks = slices.DeleteFunc(tasks, func(t Task) bool { return !w.ends(w.snap, &t) }); len(tasks) == 0 {
 			continue
 		}
-		if tasks = append(tasks, t); len(tasks) < planBatch {
-			continue
+		ids := make([]string, len(tasks))
+		for i := range tasks {
+			ids[i] = tasks[i].Resource.ID
 		}
-		if err := w.endTasks(ctx, tasks); err != nil {
+		records, err := w.recordsOf(ctx, ids)
+		if err != nil {
 			return err
 		}
-		tasks = tasks[:0]
-	}
-	return w.endTasks(ctx, tasks)
-}
-
-func (w *sweeper) endTasks(ctx context.Context, tasks []Task) error {
-	ids := make([]string, len(tasks))
-	for i := range tasks {
-		ids[i] = tasks[i].Resource.ID
-	}
-	records, err := w.recordsOf(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for i := range tasks {
-		if w.end.Complete || !records[i].Live() {
-			w.batch.Done = append(w.batch.Done, taskRef{ID: ids[i], N: tasks[i].N})
+		for i := range tasks {
+			if w.end.Complete || !records[i].Live() {
+				w.batch.Done = append(w.batch.Done, taskRef{ID: ids[i], N: tasks[i].N})
+			}
+		}
+		if err := w.flushFull(ctx); err != nil {
+			return err
 		}
 	}
-	return w.flushFull(ctx)
+	return nil
 }
 
 // ends reports whether a snapshot that listed everything ends a task to get: an earlier

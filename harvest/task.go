@@ -42,13 +42,14 @@ func (c *taskCursor) find(id string) (*Task, error) {
 	for c.more && c.at.Resource.ID < id {
 		var err error
 		if c.at, err, c.more = c.next(); err != nil {
-			return nil, &StoreError{err}
+			return nil, err
 		}
 	}
 	if !c.more || c.at.Resource.ID != id {
 		return nil, nil
 	}
-	return &c.at, nil
+	t := c.at
+	return &t, nil
 }
 
 // earlier returns the task that earlier runs stored for the same state of the resource;
