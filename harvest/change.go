@@ -19,7 +19,8 @@ func (p *pipe) decideObtained(s *slot, job *Job) {
 	next.Validators, next.Bodies = job.validators, job.bodies
 	next.Resource = job.Resource
 	p.complete(s, next)
-	next.Early = p.isEarly(s, next, job.obtained)
+	// otherwise the bytes may still change without a change of their time
+	next.Early = !ev.identifies() && !next.Stated.time().IsZero() && !p.isOver(&next.Stated, job.obtained())
 	s.decision = p.decideChange(s.rec, change, ev.At)
 	if s.change == nil {
 		job.discard() // the Catalog has the same bytes
@@ -48,13 +49,6 @@ func (r *run) putOf(s *slot) *change {
 	return &change{Base: s.rec.Seq, Record: Record{Item: websync.Item{At: at, Resource: ev.Resource}, Stated: stated}}
 }
 
-// touch returns the change to the record that gives it the event's time only.
-func (r *run) touch(s *slot) *change {
-	next := *s.rec
-	next.Stated = r.putOf(s).Record.Stated
-	return &change{Base: s.rec.Seq, Record: next}
-}
-
 // complete adds to the next state of a record what the record has of the same moment and
 // the event does not state. Events with a Tag are complete as they are, and those of two
 // lists, whose times are not of one clock.
@@ -70,13 +64,6 @@ func (r *run) complete(s *slot, next *Record) {
 		next.At, next.Resource.Modified = s.rec.At, s.rec.Resource.Modified
 		next.Stated.At, next.Stated.Modified = s.rec.Stated.At, s.rec.Stated.Modified
 	}
-}
-
-// isEarly reports whether bodies that were obtained at this moment may still change
-// without a change of their stated time.
-func (r *run) isEarly(s *slot, next *Record, obtained func() time.Time) bool {
-	t := next.Stated.time()
-	return !s.aim.ev.identifies() && !t.IsZero() && !r.isOver(&next.Stated, obtained())
 }
 
 // isOver reports whether the period of the time of a state was over, or if there are two

@@ -180,10 +180,7 @@ func (b *countedBody) Read(p []byte) (int, error) {
 }
 
 // Sent is that of the Body of a Response.
-func (b *countedBody) Sent(w io.Writer) bool {
-	body, ok := b.ReadCloser.(interface{ Sent(w io.Writer) bool })
-	return ok && body.Sent(w)
-}
+func (b *countedBody) Sent(w io.Writer) bool { return sent(b.ReadCloser, w) }
 
 func (b *countedBody) Close() error {
 	err := b.ReadCloser.Close()

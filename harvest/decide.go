@@ -42,7 +42,9 @@ func (p *pipe) admit(ctx context.Context, s *slot) error {
 	switch {
 	case first == nil:
 	case first.state == slotHeld:
-		s = p.replace(first, s)
+		p.unhold(first, slotPlanned)
+		s.listed = s.ev.Kind == Put && (s.listed || first.listed)
+		s = p.winner(first, s)
 	default:
 		first.later = append(first.later, s)
 		return nil
@@ -175,7 +177,9 @@ func (p *pipe) act(s *slot, v verdict) decision {
 		if v == verdictHeld {
 			return decision{outcome: OutcomeUnchanged}
 		}
-		return decision{outcome: OutcomeTouched, change: p.touch(s)}
+		next := *s.rec // with the event's time only
+		next.Stated = p.putOf(s).Record.Stated
+		return decision{outcome: OutcomeTouched, change: &change{Base: s.rec.Seq, Record: next}}
 	}
 	d := p.obtain(s, ask)
 	d.ask = ask

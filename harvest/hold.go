@@ -48,13 +48,6 @@ func (p *pipe) unhold(s *slot, to slotState) {
 	p.move(s, to)
 }
 
-// replace returns the slot that wins of two slots of one id, of which first was held back.
-func (p *pipe) replace(first, s *slot) *slot {
-	p.unhold(first, slotPlanned)
-	s.listed = s.ev.Kind == Put && (s.listed || first.listed)
-	return p.winner(first, s)
-}
-
 // lastOf returns the slot that wins among those that waited for one id; nil if there are
 // none. A slot without a time cannot be compared with a later one that has a time: it
 // wins, and the rest goes on waiting for it.

@@ -50,7 +50,9 @@ func (j *Job) Receive(ctx context.Context, name string, link websync.Link, resp 
 // If r is what Open of the Catalog of the run has returned, and link states its SHA-256,
 // Keep does not read it: both bodies share their bytes.
 func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Reader) (websync.Body, error) {
-	if there, ok := r.(openBody); ok && j.shares(link, there) {
+	stated, _ := link.Digests.Get(keyAlgorithm)
+	there, ok := r.(openBody)
+	if ok && there.catalog == j.run.catalog && j.run.h.Bodies != VerifyBodies && stated == there.key {
 		body := websync.Body{Name: name, Link: received(link, there.key, there.size), Key: there.key}
 		j.add(body)
 		return body, nil
@@ -81,13 +83,6 @@ func (j *Job) Keep(ctx context.Context, name string, link websync.Link, r io.Rea
 	return body, nil
 }
 
-// shares reports whether the body that a link states can share the bytes of one that is
-// open.
-func (j *Job) shares(link websync.Link, b openBody) bool {
-	stated, _ := link.Digests.Get(keyAlgorithm)
-	return b.catalog == j.run.catalog && j.run.h.Bodies != VerifyBodies && stated == b.key
-}
-
 func (r *run) newBody(ctx context.Context) (pendingBody, error) {
 	defer r.ours()
 	if r.h.Bodies == VerifyBodies {
@@ -100,7 +95,7 @@ func (r *run) newBody(ctx context.Context) (pendingBody, error) {
 // them. The key of a body is its SHA-256. If that is the strongest digest stated, it is
 // not computed twice.
 func (j *Job) keep(w pendingBody, link *websync.Link, r io.Reader) (key websync.Digest, size int64, err error) {
-	stated, coded := *link, isCoded(r)
+	stated, coded := *link, sent(r, io.Discard)
 	digest, _ := link.Digests.Strongest()
 	isKey := digest.Algorithm == keyAlgorithm && !coded
 	if isKey {
@@ -126,10 +121,11 @@ func (j *Job) keep(w pendingBody, link *websync.Link, r io.Reader) (key websync.
 	return key, size, nil
 }
 
-// isCoded reports whether r decodes a content coding.
-func isCoded(r io.Reader) bool {
+// sent is the method Sent of the Body of a Response: it reports whether r decodes a content
+// coding, and makes it write the bytes that were sent to w.
+func sent(r io.Reader, w io.Writer) bool {
 	body, ok := r.(interface{ Sent(w io.Writer) bool })
-	return ok && body.Sent(io.Discard)
+	return ok && body.Sent(w)
 }
 
 // noteCoded reports, once in a run, that bytes were verified as they were sent.

@@ -20,7 +20,9 @@ func supplement(r, known *websync.Resource) bool {
 	return all(fillEmpty(&r.Title, known.Title), fillEmpty(&r.Summary, known.Summary), fillEmpty(&r.Lang, known.Lang),
 		fillEmpty(&r.Published, known.Published),
 		fillSlice(&r.Authors, known.Authors, slices.Equal),
-		fillSlice(&r.Links, known.Links, linksSayLess),
+		fillSlice(&r.Links, known.Links, func(links, known []websync.Link) bool {
+			return slices.EqualFunc(links, known, func(l, known websync.Link) bool { return supplementLink(&l, &known) })
+		}),
 		fillSlice(&r.Elements, known.Elements, slices.Equal),
 		fillEmpty(&r.Origin, known.Origin) || reflect.DeepEqual(r.Origin, known.Origin))
 }
@@ -32,10 +34,6 @@ func supplementLink(l, known *websync.Link) bool {
 		fillEmpty(&l.Title, known.Title), fillEmpty(&l.Encoding, known.Encoding), fillEmpty(&l.Length, known.Length),
 		fillEmpty(&l.Modified, known.Modified), fillEmpty(&l.Priority, known.Priority),
 		fillSlice(&l.Attrs, known.Attrs, slices.Equal), fillDigests(l, known))
-}
-
-func linksSayLess(links, known []websync.Link) bool {
-	return slices.EqualFunc(links, known, func(l, known websync.Link) bool { return supplementLink(&l, &known) })
 }
 
 // fillDigests adds the known digests of other algorithms.

@@ -185,23 +185,17 @@ func (s *snapshot) moment() websync.Datetime {
 	return at
 }
 
-// sweptUntil returns the moment from which on no change is undone by deletions of the
-// snapshot. If a log follows, it has what was put and deleted since At, even if At stays
-// the same while the listing changes.
-func (s *snapshot) sweptUntil() websync.Datetime {
-	if s.followed && !s.note.At.IsZero() {
-		return s.note.At
-	}
-	return s.moment()
-}
-
-// stands reports whether the snapshot does not delete a record with this time. If the
-// moment is a date, whose zone is not known, and the time is not, the day may have begun
-// up to 14 hours before it did in UTC.
+// stands reports whether the snapshot does not delete a record with this time. If a log
+// follows, it has what was put and deleted since At, even if At stays the same while the
+// listing changes. If At is a date, whose zone is not known, and the time is not, the day
+// may have begun up to 14 hours before it did in UTC.
 func (s *snapshot) stands(known websync.Datetime) bool {
-	until := s.sweptUntil()
-	if s.followed && !until.IsZero() && until.Precision() <= websync.PrecisionDay && known.Precision() > websync.PrecisionDay {
-		until = websync.NewDatetime(until.Time().Add(-14 * time.Hour))
+	until := s.moment()
+	if s.followed && !s.note.At.IsZero() {
+		until = s.note.At
+		if until.Precision() <= websync.PrecisionDay && known.Precision() > websync.PrecisionDay {
+			until = websync.NewDatetime(until.Time().Add(-14 * time.Hour))
+		}
 	}
 	return notBefore(known, until)
 }

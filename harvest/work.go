@@ -133,7 +133,9 @@ func (r *run) work(ctx context.Context) error {
 				return err
 			}
 			// before take: if a task ends in between, the worker looks again
-			idle := w.isIdle()
+			w.mu.Lock()
+			idle := len(w.inHand) == 0
+			w.mu.Unlock()
 			tasks, err := w.take(ctx)
 			if err != nil {
 				return err
@@ -227,8 +229,12 @@ func (w *worker) take(ctx context.Context) ([]Task, error) {
 		}
 		others := parseHandList(saved)
 		delete(others, w.number)
+		var mine []byte
 		w.mu.Lock()
-		mine, n := w.hashes(), w.limit-w.open
+		for hash := range w.inHand {
+			mine = binary.BigEndian.AppendUint64(mine, hash)
+		}
+		n := w.limit - w.open
 		w.mu.Unlock()
 		tasks, err := w.find(ctx, others, mine, n)
 		if err != nil || len(tasks) == 0 {
@@ -245,7 +251,12 @@ func (w *worker) take(ctx context.Context) ([]Task, error) {
 		if err != nil {
 			return nil, &StoreError{err}
 		}
-		w.add(tasks)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for i := range tasks {
+			w.inHand[taskHash(tasks[i].Resource.ID)] = true
+		}
+		w.open += len(tasks)
 		return tasks, nil
 	}
 }
@@ -325,29 +336,6 @@ func (w *worker) leave(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-func (w *worker) hashes() []byte {
-	var b []byte
-	for hash := range w.inHand {
-		b = binary.BigEndian.AppendUint64(b, hash)
-	}
-	return b
-}
-
-func (w *worker) add(tasks []Task) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for i := range tasks {
-		w.inHand[taskHash(tasks[i].Resource.ID)] = true
-	}
-	w.open += len(tasks)
-}
-
-func (w *worker) isIdle() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.inHand) == 0
 }
 
 // noteGot notes that the bodies of a slot were obtained.
