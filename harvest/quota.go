@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-
-	"github.com/websync-go/websync"
 )
 
 // A Quota limits what the Catalog takes of one source, so that no source can fill the
@@ -158,16 +156,12 @@ func (p *pipe) growth(s *slot) (more amounts) {
 // that of the record.
 func (p *pipe) tooLong(s *slot) *QuotaError {
 	limit := p.h.Quota.Description
-	var next *websync.Resource
-	switch {
-	case limit <= 0:
+	if limit <= 0 || !s.get && s.outcome != OutcomeCreated && s.outcome != OutcomeUpdated {
 		return nil
-	case s.get:
-		next = &s.aim.ev.Resource
-	case s.outcome == OutcomeCreated, s.outcome == OutcomeUpdated:
+	}
+	next := &s.aim.ev.Resource
+	if s.change != nil {
 		next = &s.change.Record.Resource
-	default:
-		return nil
 	}
 	size := int64(next.Size())
 	if size <= limit || s.rec.Live() && size <= int64(s.rec.Resource.Size()) {
