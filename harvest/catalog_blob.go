@@ -145,31 +145,17 @@ func (s chunks) EraseBlob(ctx context.Context, name string, offset, size int64) 
 
 // ListBlobs implements [Blobs].
 func (s chunks) ListBlobs(ctx context.Context, fn func(name string, modified time.Time) bool) error {
-	from := newKey(blobKey)
-	to := from.end()
-	for from != nil {
-		var found []pair
-		var next key
-		err := s.view(ctx, func(r *reader) (err error) {
-			found, next, err = r.scan(nil, from, to, pageItems, nil)
-			for i := range found {
-				found[i] = pair{bytes.Clone(found[i].key), bytes.Clone(found[i].value)}
-			}
-			return err
-		})
+	for p, err := range s.pairs(ctx, newKey(blobKey), newKey(blobKey).end()) {
 		if err != nil {
 			return err
 		}
-		for _, p := range found {
-			var b blob
-			if err := b.parse(p.value); err != nil {
-				return err
-			}
-			if !fn(string(p.key[1:]), micro(b.since)) {
-				return nil
-			}
+		var b blob
+		if err := b.parse(p.value); err != nil {
+			return err
 		}
-		from = next
+		if !fn(string(p.key[1:]), micro(b.since)) {
+			return nil
+		}
 	}
 	return nil
 }

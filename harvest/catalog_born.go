@@ -393,11 +393,7 @@ func (s *Catalog) fingerprints(ctx context.Context, source string) (*recordPrint
 // most last.
 func (s *Catalog) fingerprintsByID(ctx context.Context, source string, last websync.Seq) iter.Seq2[recordPrint, error] {
 	all := byID(ctx, s, recordKey, source, "", &listing[reference]{
-		prefetch: func(_ key, v *stored, add func(key)) {
-			if b, err := v.brief(""); err == nil && b.Born != 0 { // decode reports the error
-				add(blockKey(blockOf(b.Born)))
-			}
-		},
+		prefetch: func(_ key, v *stored, add func(key)) { addBlock(v, add) },
 		decode: func(r *reader, id string, v *stored) (reference, error) {
 			b, err := v.brief(id)
 			if err != nil || !b.Live() {

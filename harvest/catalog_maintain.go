@@ -595,39 +595,26 @@ func (s *Catalog) isAbandoned(name string, modified, limit time.Time) bool {
 
 // removeDead removes the marked blobs.
 func (s *Catalog) removeDead(ctx context.Context) error {
-	from := newKey(deadKey)
-	to := from.end()
-	for from != nil {
-		var names []string
-		var next key
-		err := s.view(ctx, func(r *reader) (err error) {
-			var found []pair
-			found, next, err = r.scan(nil, from, to, pageItems, nil)
-			names = nil
-			for _, p := range found {
-				names = append(names, string(p.key[1:]))
-			}
-			return err
-		})
-		for _, name := range names {
-			if err == nil {
-				err = s.removeBlob(ctx, name)
-			}
-		}
-		if err == nil && len(names) > 0 {
-			err = s.update(ctx, func(w *writer) error {
-				for _, name := range names {
-					if err := w.delete(blobKeyOf(deadKey, name)); err != nil {
-						return err
-					}
-				}
-				return nil
-			})
-		}
+	for dead, err := range parts(s.pairs(ctx, newKey(deadKey), newKey(deadKey).end()), pageItems) {
 		if err != nil {
 			return err
 		}
-		from = next
+		for _, p := range dead {
+			if err := s.removeBlob(ctx, string(p.key[1:])); err != nil {
+				return err
+			}
+		}
+		err = s.update(ctx, func(w *writer) error {
+			for _, p := range dead {
+				if err := w.delete(p.key); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -78,13 +78,9 @@ func (s *Catalog) Outlines(ctx context.Context, rng websync.Range) iter.Seq2[web
 
 // HoldsBodies reports whether the Catalog holds any body.
 func (s *Catalog) HoldsBodies(ctx context.Context) (held bool, err error) {
-	from := newKey(bodyKey)
-	err = s.view(ctx, func(r *reader) error {
-		held = false
-		return r.Scan(from, from.end(), 1, func([]byte, []byte) bool {
-			held = true
-			return false
-		})
+	err = s.view(ctx, func(r *reader) (err error) {
+		held, err = r.any(newKey(bodyKey), newKey(bodyKey).end())
+		return err
 	})
 	return held, err
 }

@@ -96,6 +96,33 @@ func (r *reader) scan(page []pair, from, to key, n int, wanted func(pair) bool) 
 	return page, key(bytes.Clone(last)).after(), nil
 }
 
+// pairs yields the pairs with from <= key < to, page by page. The caller may keep them.
+func (s *Catalog) pairs(ctx context.Context, from, to key) iter.Seq2[pair, error] {
+	return func(yield func(pair, error) bool) {
+		pages(func(room []pair) (page []pair, more bool, err error) {
+			var next key
+			err = s.view(ctx, func(r *reader) (err error) {
+				page, next, err = r.scan(room, from, to, pageItems, nil)
+				for i := range page {
+					page[i] = pair{bytes.Clone(page[i].key), bytes.Clone(page[i].value)}
+				}
+				return err
+			})
+			from = next
+			return page, next != nil, err
+		})(yield)
+	}
+}
+
+// any reports whether there is a key with from <= key < to.
+func (r *reader) any(from, to key) (found bool, err error) {
+	err = r.Scan(from, to, 1, func(_, _ []byte) bool {
+		found = true
+		return false
+	})
+	return found, err
+}
+
 // Head implements [websync.Catalog].
 func (s *Catalog) Head(ctx context.Context) (h websync.Head, err error) {
 	err = s.view(ctx, func(r *reader) error {

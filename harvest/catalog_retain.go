@@ -160,12 +160,9 @@ func (s *Catalog) noteRetention(ctx context.Context, change func(*retention)) er
 // hasOlder reports whether there are entries of the log of before, also those that an
 // interrupted Drop has left.
 func (s *Catalog) hasOlder(ctx context.Context) (has bool, err error) {
-	err = s.view(ctx, func(r *reader) error {
-		has = false
-		return r.Scan(newKey(logKey), newKey(logKey).number(r.head.generation), 1, func([]byte, []byte) bool {
-			has = true
-			return false
-		})
+	err = s.view(ctx, func(r *reader) (err error) {
+		has, err = r.any(newKey(logKey), newKey(logKey).number(r.head.generation))
+		return err
 	})
 	return has, err
 }

@@ -281,12 +281,8 @@ func (w *writer) unfinished() (u unfinished, err error) {
 }
 
 func (w *writer) mustBeEmpty() error {
-	empty := true
-	err := w.Scan([]byte{0}, []byte{0xff}, 1, func(_, _ []byte) bool {
-		empty = false
-		return false
-	})
-	if err == nil && !empty {
+	used, err := w.any(key{0}, key{0xff})
+	if err == nil && used {
 		err = errors.New("the Store is in use: an empty one is right")
 	}
 	return err
