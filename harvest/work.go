@@ -220,15 +220,10 @@ func (w *worker) adapt() {
 // take returns tasks that are due and that no worker has in hand, and notes them as its
 // own.
 func (w *worker) take(ctx context.Context) ([]Task, error) {
-	r := w.run
 	w.adapt()
-	for {
-		saved, err := r.catalog.State(ctx, workState.of(r.key))
-		if err != nil {
-			return nil, &StoreError{err}
-		}
-		others := parseHandList(saved)
-		delete(others, w.number)
+	var tasks []Task
+	err := w.change(ctx, func(list handList) (changed bool, err error) {
+		delete(list, w.number)
 		var mine []byte
 		w.mu.Lock()
 		for hash := range w.inHand {
@@ -236,28 +231,44 @@ func (w *worker) take(ctx context.Context) ([]Task, error) {
 		}
 		n := w.limit - w.open
 		w.mu.Unlock()
-		tasks, err := w.find(ctx, others, mine, n)
-		if err != nil || len(tasks) == 0 {
-			return nil, err
-		}
+		tasks, err = w.find(ctx, list, mine, n)
 		for i := range tasks {
 			mine = binary.BigEndian.AppendUint64(mine, taskHash(tasks[i].Resource.ID))
 		}
-		others[w.number] = mine
-		err = r.catalog.Swap(ctx, workState.of(r.key), saved, others.bytes())
-		if errors.Is(err, websync.ErrConflict) {
-			continue
-		}
+		list[w.number] = mine
+		return len(tasks) > 0, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range tasks {
+		w.inHand[taskHash(tasks[i].Resource.ID)] = true
+	}
+	w.open += len(tasks)
+	return tasks, nil
+}
+
+// change changes the list of the tasks in hand as f does, with compare-and-swap. f reports
+// whether there is a change.
+func (w *worker) change(ctx context.Context, f func(list handList) (changed bool, err error)) error {
+	r := w.run
+	for {
+		saved, err := r.catalog.State(ctx, workState.of(r.key))
 		if err != nil {
-			return nil, &StoreError{err}
+			return &StoreError{err}
 		}
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		for i := range tasks {
-			w.inHand[taskHash(tasks[i].Resource.ID)] = true
+		list := parseHandList(saved)
+		if changed, err := f(list); err != nil || !changed {
+			return err
 		}
-		w.open += len(tasks)
-		return tasks, nil
+		switch err := r.catalog.Swap(ctx, workState.of(r.key), saved, list.bytes()); {
+		case err == nil:
+			return nil
+		case !errors.Is(err, websync.ErrConflict):
+			return &StoreError{err}
+		}
 	}
 }
 
@@ -322,20 +333,11 @@ func (w *worker) dropDead(ctx context.Context, others handList) (dropped bool, e
 
 // leave removes the worker from the list.
 func (w *worker) leave(ctx context.Context) error {
-	for {
-		saved, err := w.run.catalog.State(ctx, workState.of(w.run.key))
-		if err != nil {
-			return err
-		}
-		list := parseHandList(saved)
-		if _, ok := list[w.number]; !ok {
-			return nil
-		}
+	return w.change(ctx, func(list handList) (bool, error) {
+		_, listed := list[w.number]
 		delete(list, w.number)
-		if err := w.run.catalog.Swap(ctx, workState.of(w.run.key), saved, list.bytes()); !errors.Is(err, websync.ErrConflict) {
-			return err
-		}
-	}
+		return listed, nil
+	})
 }
 
 // noteGot notes that the bodies of a slot were obtained.
