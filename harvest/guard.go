@@ -34,14 +34,6 @@ func (m *guardMemory) believe(options string, live int64) {
 	m.Live = m.Live[max(0, len(m.Live)-guardedSnapshots+1):]
 }
 
-// accept notes that the user has approved the withheld deletions.
-func (m *guardMemory) accept() {
-	if m.Withheld != nil {
-		m.Options, m.Withheld = m.Withheld, nil
-	}
-	m.Live = nil
-}
-
 // withhold reports and logs why deletions or bodies are withheld.
 func (r *run) withhold(why *GuardError) {
 	r.report.mu.Lock()
@@ -58,13 +50,9 @@ func (w *sweeper) guard(gone int64, memory guardMemory, documents *documentDoubt
 	if gone == 0 {
 		return nil
 	}
-	rule, why := w.doubt(gone, memory)
-	switch {
-	case rule != "":
-	case documents.why == "":
+	rule, why := w.doubt(gone, memory, documents)
+	if rule == "" {
 		return nil
-	default:
-		rule, why = "document", documents.why
 	}
 	return &GuardError{rule, why + "; Approve carries the deletions out, or a later listing in full that the guard lets pass"}
 }
@@ -86,7 +74,7 @@ func (w *sweeper) tooMany(gone, of int64) bool {
 // doubt returns the rule that the deletions break, and how they break it. The rule
 // "share" also limits what the last snapshots deleted in sum, less what was added
 // meanwhile.
-func (w *sweeper) doubt(gone int64, memory guardMemory) (rule, why string) {
+func (w *sweeper) doubt(gone int64, memory guardMemory, documents *documentDoubts) (rule, why string) {
 	live := w.snap.live
 	share, few := w.share()
 	peak := live
@@ -109,6 +97,8 @@ func (w *sweeper) doubt(gone int64, memory guardMemory) (rule, why string) {
 		return "share", fmt.Sprintf(message, left, peak, len(memory.Live)+1, share)
 	case w.h.MaxDeletes > 0 && all > int64(w.h.MaxDeletes):
 		return "number", fmt.Sprintf("%d records would be deleted in this run, more than %d", all, w.h.MaxDeletes)
+	case documents.why != "":
+		return "document", documents.why
 	}
 	return "", ""
 }
@@ -159,7 +149,7 @@ func (r *run) approve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	memory.accept()
+	memory.Options, memory.Withheld, memory.Live = cmp.Or(memory.Withheld, memory.Options), nil, nil
 	alike := false
 	for tasks, err := range parts(r.catalog.Tasks(ctx, r.key, ""), commitSlots) {
 		if err != nil {
