@@ -72,26 +72,16 @@ type queue struct {
 	ready       chan struct{} // holds a token while there may be something to pop
 }
 
-func (q *queue) push(s *slot) {
-	q.mu.Lock()
-	q.slots = append(q.slots, s)
-	q.mu.Unlock()
-	q.signal()
-}
+func (q *queue) push(s *slot) { q.change(func() { q.slots = append(q.slots, s) }) }
 
 // hold changes the number of bytes that commit has not committed.
-func (q *queue) hold(bytes int64) {
-	q.mu.Lock()
-	q.uncommitted += bytes
-	q.mu.Unlock()
-	if bytes < 0 {
-		q.signal()
-	}
-}
+func (q *queue) hold(bytes int64) { q.change(func() { q.uncommitted += bytes }) }
 
-func (q *queue) close() {
+func (q *queue) close() { q.change(func() { q.closed = true }) }
+
+func (q *queue) change(f func()) {
 	q.mu.Lock()
-	q.closed = true
+	f()
 	q.mu.Unlock()
 	q.signal()
 }
