@@ -76,13 +76,20 @@ func (j *Job) remember(url string, v Validator) {
 // Reuse keeps the held body with the given name, for example after a Response that is
 // NotModified. It returns [websync.ErrNotFound] if there is none.
 func (j *Job) Reuse(name string) (websync.Body, error) {
-	if j.Held != nil {
-		if b, ok := j.Held.Body(name); ok {
-			j.add(b)
-			return b, nil
-		}
+	b, ok := j.held(name)
+	if !ok {
+		return b, fmt.Errorf("body %q: %w", name, websync.ErrNotFound)
 	}
-	return websync.Body{}, fmt.Errorf("body %q: %w", name, websync.ErrNotFound)
+	j.add(b)
+	return b, nil
+}
+
+// held returns the held body with the given name.
+func (j *Job) held(name string) (b websync.Body, ok bool) {
+	if j.Held != nil {
+		b, ok = j.Held.Body(name)
+	}
+	return b, ok
 }
 
 // ReuseAll keeps all held bodies and validators that this Job has not kept or reused. A
@@ -119,13 +126,12 @@ func (e *notYetError) Is(target error) bool  { return target == ErrNotYet }
 
 // Open opens the held body with the given name, or returns [websync.ErrNotFound].
 func (j *Job) Open(ctx context.Context, name string) (io.ReadSeekCloser, error) {
-	if j.Held != nil {
-		if b, ok := j.Held.Body(name); ok {
-			defer j.run.ours()
-			return j.run.catalog.Open(ctx, b)
-		}
+	b, ok := j.held(name)
+	if !ok {
+		return nil, fmt.Errorf("body %q: %w", name, websync.ErrNotFound)
 	}
-	return nil, fmt.Errorf("body %q: %w", name, websync.ErrNotFound)
+	defer j.run.ours()
+	return j.run.catalog.Open(ctx, b)
 }
 
 func (j *Job) add(b websync.Body) {
@@ -269,10 +275,7 @@ func (j *Job) keepCame(ctx context.Context, link websync.Link) error {
 // agreeing returns the link of the body that the Catalog holds under name, if that agrees
 // with link: if it came from there, it can be reused after "not modified".
 func (j *Job) agreeing(name string, link websync.Link) (held websync.Link, ok bool) {
-	if j.Held == nil {
-		return held, false
-	}
-	b, ok := j.Held.Body(name)
+	b, ok := j.held(name)
 	kept := !b.Key.IsZero() || j.run.h.Bodies == VerifyBodies
 	return b.Link, ok && kept && j.Held.agrees(&b, &link)
 }
