@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -262,9 +263,7 @@ func (r *run) end(ctx context.Context, err error) error {
 	r.beside.Wait()
 	defer r.ended()
 	err = r.release(r.ending, err)
-	if e := r.count(r.ending); e != nil && err == nil {
-		err = e
-	}
+	err = cmp.Or(err, r.count(r.ending))
 	if err == nil && r.dry == nil && r.report.Complete && r.report.untried == 0 {
 		if e := r.catalog.endBaseline(r.ending); e != nil {
 			err = &StoreError{e}
@@ -294,9 +293,7 @@ func (r *run) release(ctx context.Context, err error) (joined error) {
 			}
 		}
 	}()
-	if e := r.commits.saveState(ctx); e != nil && err == nil {
-		err = e
-	}
+	err = cmp.Or(err, r.commits.saveState(ctx))
 	if lost := r.commits.lost; lost != nil && !errors.Is(err, lost) {
 		err = errors.Join(err, lost)
 	}
