@@ -55,19 +55,6 @@ func (r *run) acceptAlike(ctx context.Context) error {
 	return err
 }
 
-// replacement returns how the slot replaces the first body of its record. It returns
-// false if it does not, or if the source identifies the bytes.
-func (s *slot) replacement() (rep replacement, ok bool) {
-	if s.change == nil || !s.rec.Live() || s.aim.ev.identifies() || s.ev.Open != nil || len(s.change.Record.Bodies) == 0 {
-		return rep, false
-	}
-	is := &s.change.Record.Bodies[0]
-	was, ok := s.rec.Body(is.Name)
-	rep.was, _ = was.Link.Digests.Get(keyAlgorithm)
-	rep.is, _ = is.Link.Digests.Get(keyAlgorithm)
-	return rep, ok && rep.was != rep.is
-}
-
 // pass hands a slot whose bodies were obtained to commit, or lets it wait.
 func (p *pipe) pass(ctx context.Context, s *slot) error {
 	g := &p.alike
@@ -92,37 +79,17 @@ func (p *pipe) pass(ctx context.Context, s *slot) error {
 	return nil
 }
 
-// drainAlike lets no slot wait while plan takes no events: it may wait for these slots.
-func (p *pipe) drainAlike(ctx context.Context, draining bool) error {
-	p.alike.draining.Store(draining)
-	if !draining || p.getting.Load() > 0 {
-		return nil
+// replacement returns how the slot replaces the first body of its record. It returns
+// false if it does not, or if the source identifies the bytes.
+func (s *slot) replacement() (rep replacement, ok bool) {
+	if s.change == nil || !s.rec.Live() || s.aim.ev.identifies() || s.ev.Open != nil || len(s.change.Record.Bodies) == 0 {
+		return rep, false
 	}
-	return p.settle(ctx)
-}
-
-// settle hands all slots that wait to commit: no other will come.
-func (p *pipe) settle(ctx context.Context) error {
-	p.alike.mu.Lock()
-	defer p.alike.mu.Unlock()
-	return p.passOn(ctx, 0)
-}
-
-// mostAlike returns the digest that most of the recent bodies have become, of others that
-// differed from each other.
-func (g *alikeGuard) mostAlike() (websync.Digest, bool) {
-	for i := range g.recent {
-		was := map[websync.Digest]bool{}
-		for _, rep := range g.recent {
-			if rep.is == g.recent[i].is {
-				was[rep.was] = true
-			}
-		}
-		if len(was) >= minAlike && 2*len(was) > len(g.recent) {
-			return g.recent[i].is, true
-		}
-	}
-	return websync.Digest{}, false
+	is := &s.change.Record.Bodies[0]
+	was, ok := s.rec.Body(is.Name)
+	rep.was, _ = was.Link.Digests.Get(keyAlgorithm)
+	rep.is, _ = is.Link.Digests.Get(keyAlgorithm)
+	return rep, ok && rep.was != rep.is
 }
 
 // passOn hands all slots that wait but some to commit, without what is too much alike.
@@ -154,6 +121,23 @@ func (p *pipe) passOn(ctx context.Context, keep int) error {
 	return nil
 }
 
+// mostAlike returns the digest that most of the recent bodies have become, of others that
+// differed from each other.
+func (g *alikeGuard) mostAlike() (websync.Digest, bool) {
+	for i := range g.recent {
+		was := map[websync.Digest]bool{}
+		for _, rep := range g.recent {
+			if rep.is == g.recent[i].is {
+				was[rep.was] = true
+			}
+		}
+		if len(was) >= minAlike && 2*len(was) > len(g.recent) {
+			return g.recent[i].is, true
+		}
+	}
+	return websync.Digest{}, false
+}
+
 // refuse keeps the body that the record has, and leaves a task to get another.
 func (p *pipe) refuse(s *slot) {
 	for _, w := range s.bodies {
@@ -176,4 +160,20 @@ func (p *pipe) send(s *slot) {
 	}
 	p.queue.hold(s.bytes)
 	p.finished <- s
+}
+
+// drainAlike lets no slot wait while plan takes no events: it may wait for these slots.
+func (p *pipe) drainAlike(ctx context.Context, draining bool) error {
+	p.alike.draining.Store(draining)
+	if !draining || p.getting.Load() > 0 {
+		return nil
+	}
+	return p.settle(ctx)
+}
+
+// settle hands all slots that wait to commit: no other will come.
+func (p *pipe) settle(ctx context.Context) error {
+	p.alike.mu.Lock()
+	defer p.alike.mu.Unlock()
+	return p.passOn(ctx, 0)
 }

@@ -245,6 +245,18 @@ func (c *committer) apply(ctx context.Context, b *batch) (conflicts []string, er
 	return nil, nil
 }
 
+// collect takes the values that the Fetcher wants stored, and reports whether there are
+// any.
+func (c *committer) collect() bool {
+	if k, ok := c.run.h.Fetcher.(interface{ Unsaved() map[string][]byte }); ok {
+		if c.unsaved == nil {
+			c.unsaved = map[string][]byte{}
+		}
+		maps.Copy(c.unsaved, k.Unsaved())
+	}
+	return len(c.unsaved) > 0
+}
+
 // know notes how many records the source has: see claim.
 func (c *committer) know(records int64) {
 	c.mu.Lock()
@@ -272,18 +284,6 @@ func (c *committer) try(ctx context.Context, b *batch) (conflicts []string, err 
 		c.lost = err
 	}
 	return nil, err
-}
-
-// collect takes the values that the Fetcher wants stored, and reports whether there are
-// any.
-func (c *committer) collect() bool {
-	if k, ok := c.run.h.Fetcher.(interface{ Unsaved() map[string][]byte }); ok {
-		if c.unsaved == nil {
-			c.unsaved = map[string][]byte{}
-		}
-		maps.Copy(c.unsaved, k.Unsaved())
-	}
-	return len(c.unsaved) > 0
 }
 
 // keep stores a memory of the source with the next Commit.

@@ -273,11 +273,6 @@ func (p *pipe) obtain(s *slot, ask bool) decision {
 	return p.decideChange(s.rec, change, s.aim.ev.At)
 }
 
-// hasBodies reports whether there may be bodies to get.
-func (r *run) hasBodies(ev *Event) bool {
-	return r.getter != nil || ev.hasContent() || len(r.alsoOf(&ev.Resource)) > 0
-}
-
 // stillStated returns the content of the record, if the event states the same bytes.
 func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 	ev := &s.aim.ev
@@ -296,6 +291,11 @@ func (p *pipe) stillStated(s *slot) (websync.Body, bool) {
 	sameTime := !ev.Resource.Modified.IsZero() && ev.Resource.Modified == s.rec.Stated.Modified
 	sameURL := content.Href == s.rec.Resource.Content.Href
 	return b, sameTime && sameURL && !ev.Recheck && !s.aim.isLater(s.rec)
+}
+
+// hasBodies reports whether there may be bodies to get.
+func (r *run) hasBodies(ev *Event) bool {
+	return r.getter != nil || ev.hasContent() || len(r.alsoOf(&ev.Resource)) > 0
 }
 
 // noteTask notes that a task stays as it is. The snapshot does not end it later, since it

@@ -122,6 +122,21 @@ func (e *Event) time() websync.Datetime { return cmp.Or(e.At, e.Resource.Modifie
 // isCurrent reports whether an event is a put with Current.
 func (e *Event) isCurrent() bool { return e.Kind == Put && e.Current }
 
+// isConclusive reports whether an equal event means equal bytes.
+func (e *Event) isConclusive() bool {
+	return !e.Resource.Modified.IsZero() || e.Resource.Content.Href == "" && !e.Recheck || e.identifies()
+}
+
+// identifies reports whether an event has something that differs for other bytes,
+// whatever its time: a digest or a Tag.
+func (e *Event) identifies() bool {
+	_, ok := e.Resource.Content.Digests.Strongest()
+	return ok || e.Tag != ""
+}
+
+// hasContent reports whether an event links to bytes or brings them.
+func (e *Event) hasContent() bool { return e.Resource.Content.Href != "" || e.Open != nil }
+
 // A Checkpoint is the position of a Source, in a format of its own. The zero value means
 // from the beginning. A Source makes a full pass from a Checkpoint that it can't read,
 // such as one of another Version.

@@ -80,6 +80,23 @@ func newMatcher(text string) (matcher, error) {
 	return func(_ string, elements []string, _ string) bool { return glob.Matches(elements) }, err
 }
 
+// leavesOut reports whether the Filter leaves an event out. A snapshot lists it
+// nevertheless.
+func (p *pipe) leavesOut(s *slot) bool {
+	if s.task != nil || s.ev.Kind != Put || !p.chooser.excludes(&s.ev.Resource) {
+		return false
+	}
+	s.outcome = OutcomeExcluded
+	if p.snap != nil {
+		p.noteEntry(s)
+		p.snap.members.of(s.id(), s.ev.Document)
+		if p.snap.table.keep(s.tableHash) {
+			p.snap.members.partial = true // its record may have another document
+		}
+	}
+	return true
+}
+
 // excludes reports whether a resource is left out.
 func (c *chooser) excludes(r *websync.Resource) bool {
 	if c == nil {
@@ -97,23 +114,6 @@ func (c *chooser) excludes(r *websync.Resource) bool {
 	elements := strings.Split(strings.TrimPrefix(path, "/"), "/")
 	matches := func(m matcher) bool { return m(path, elements, query) }
 	return len(c.include) > 0 && !slices.ContainsFunc(c.include, matches) || slices.ContainsFunc(c.exclude, matches)
-}
-
-// leavesOut reports whether the Filter leaves an event out. A snapshot lists it
-// nevertheless.
-func (p *pipe) leavesOut(s *slot) bool {
-	if s.task != nil || s.ev.Kind != Put || !p.chooser.excludes(&s.ev.Resource) {
-		return false
-	}
-	s.outcome = OutcomeExcluded
-	if p.snap != nil {
-		p.noteEntry(s)
-		p.snap.members.of(s.id(), s.ev.Document)
-		if p.snap.table.keep(s.tableHash) {
-			p.snap.members.partial = true // its record may have another document
-		}
-	}
-	return true
 }
 
 // A choice is what a run of a source takes. The Store keeps that of the last one.

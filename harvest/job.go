@@ -39,6 +39,120 @@ type Job struct {
 	expected   int64  // the length of the answer that is being kept, if its server states one
 }
 
+// Content does what the engine does for a Source that is no Getter: it keeps the bytes
+// that came with the event as the body [websync.ContentName]. If there are none, or they
+// can't be read or are not as stated, which is a finding, it obtains Resource.Content.
+// Without an Href it keeps nothing if there are no bytes, and returns an error if they
+// are bad.
+func (j *Job) Content(ctx context.Context) error {
+	link := j.Resource.Content
+	if err := j.keepCame(ctx, link); !errors.Is(err, errNotCome) {
+		if _, store := errors.AsType[*StoreError](err); err == nil || store || link.Href == "" || ctx.Err() != nil {
+			return err
+		}
+		j.Report(ruleCame.Finding(j.run.key, 0, 0, "", []byte(j.Resource.ID), err.Error()+": fetched instead"))
+	}
+	if link.Href == "" {
+		return nil
+	}
+	return j.Obtain(ctx, websync.ContentName, link)
+}
+
+func (j *Job) keepCame(ctx context.Context, link websync.Link) error {
+	r, err := j.Came()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	_, err = j.Keep(ctx, websync.ContentName, link, r)
+	return err
+}
+
+// Came opens the bytes of Resource.Content that came with the event; the caller closes
+// them. It returns [websync.ErrNotFound] if there are none, or the Job carries out a
+// task, which does not have them. So if Resource.Content has no Href, a Get that calls
+// Came and fails is a Problem, and not stored as a task: a later run has to list the
+// resource again.
+func (j *Job) Came() (io.ReadCloser, error) {
+	if j.open == nil {
+		return nil, errNotCome
+	}
+	j.came = true
+	r, err := j.open()
+	if err == nil && r == nil {
+		err = errors.New("Event.Open returned neither bytes nor an error")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+var errNotCome = fmt.Errorf("bytes that came with the event: %w", websync.ErrNotFound)
+
+// Obtain fetches link.Href, verifies the bytes and keeps them as the body with the given
+// name. If a held body with this name has the strongest digest of link, it is reused, and
+// nothing is fetched, unless the run asks for what seems unchanged. Otherwise the request
+// is conditional if the held body agrees with link; if the answer is "not modified", that
+// body is reused. Obtain is else Request, Fetch and Receive, for a Get that changes the
+// request, or looks at the answer first.
+func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error {
+	if held, ok := j.agreeing(name, link); ok && !j.asks {
+		if _, identified := link.Digests.Strongest(); identified {
+			j.remember(held.Href, j.Held.Validator(held.Href))
+			_, err := j.Reuse(name)
+			return err
+		}
+	}
+	resp, err := j.Fetch(ctx, j.Request(name, link))
+	if err != nil {
+		return err
+	}
+	return j.Receive(ctx, name, link, resp)
+}
+
+// agreeing returns the link of the body that the Catalog holds under name, if that agrees
+// with link: if it came from there, it can be reused after "not modified".
+func (j *Job) agreeing(name string, link websync.Link) (held websync.Link, ok bool) {
+	b, ok := j.held(name)
+	kept := !b.Key.IsZero() || j.run.h.Bodies == VerifyBodies
+	return b.Link, ok && kept && j.Held.agrees(&b, &link)
+}
+
+// agrees reports whether a body of the record may be what a link states. One that was
+// sent in a content coding has none of the digests of that form: it is, if the record was
+// stored with the same statement about the bytes at its URL, which were verified then.
+func (r *Record) agrees(b *websync.Body, link *websync.Link) bool {
+	same := func(l websync.Link) bool {
+		return l.Href == b.Link.Href && l.Length == link.Length && slices.Equal(l.Digests, link.Digests)
+	}
+	return !contradicts(*link, b.Link) ||
+		b.Link.Href == link.Href && (same(r.Resource.Content) || slices.ContainsFunc(r.Resource.Links, same))
+}
+
+// contradicts reports whether stated has a length or a digest that differs from that of
+// received.
+func contradicts(stated, received websync.Link) bool {
+	if n, ok := stated.StatedLength(); ok {
+		if m, ok := received.StatedLength(); ok && n != m {
+			return true
+		}
+	}
+	d, ok := stated.Digests.Strongest()
+	return ok && !slices.Contains(received.Digests, d)
+}
+
+// Request returns the request of Obtain. A Get that changes Accept, or what else chooses
+// the representation, must remove LastModified from the Validator, since it may hold for
+// another representation. An ETag does not.
+func (j *Job) Request(name string, link websync.Link) *Request {
+	req := &Request{URL: link.Href, Root: j.run.root, Accept: link.Type, Identity: link.Verifiable() && link.Encoding == ""}
+	if held, ok := j.agreeing(name, link); ok && held.Href == link.Href && !j.fresh {
+		req.Validator = j.Held.Validator(link.Href)
+	}
+	return req
+}
+
 // Fetch gets one representation through the Fetcher of the run, within its Budget. The
 // Validator of the answer is stored with the record, unless the Request has a Header,
 // which may choose among representations at the same URL.
@@ -56,6 +170,14 @@ func (j *Job) Fetch(ctx context.Context, req *Request) (*Response, error) {
 	return resp, nil
 }
 
+func (j *Job) remember(url string, v Validator) {
+	j.validators = slices.DeleteFunc(j.validators, func(old Validator) bool { return old.URL == url })
+	if !v.IsZero() {
+		v.URL = url
+		j.validators = append(j.validators, v)
+	}
+}
+
 // obtained returns when the bodies were obtained, as far as it is known by the
 // publisher's clock.
 func (j *Job) obtained() time.Time {
@@ -65,12 +187,40 @@ func (j *Job) obtained() time.Time {
 	return j.run.clock()
 }
 
-func (j *Job) remember(url string, v Validator) {
-	j.validators = slices.DeleteFunc(j.validators, func(old Validator) bool { return old.URL == url })
-	if !v.IsZero() {
-		v.URL = url
-		j.validators = append(j.validators, v)
+// also obtains what the links of the resource lead to that Harvester.Also names, unless
+// Get has.
+func (j *Job) also(ctx context.Context) error {
+	for _, link := range j.run.alsoOf(&j.Resource) {
+		name := j.Resource.BodyName(&link)
+		if slices.ContainsFunc(j.bodies, func(b websync.Body) bool { return b.Name == name }) {
+			continue
+		}
+		if len(link.Digests) == 0 {
+			link.Length = 0 // feeds state any
+		}
+		err := j.Obtain(ctx, name, link)
+		if !errors.Is(err, websync.ErrGone) && !errors.Is(err, ErrForbidden) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		text := err.Error() + ": left out of " + websync.RedactURL(j.Resource.ID)
+		j.Report(ruleAlso.Finding(j.run.key, 0, 0, "", []byte(link.Href), text))
 	}
+	return nil
+}
+
+// alsoOf returns the links of a resource that Harvester.Also names.
+func (r *run) alsoOf(of *websync.Resource) (links []websync.Link) {
+	for i := range of.Links {
+		l := &of.Links[i]
+		_, end := syntax.SplitHTTP(l.Href)
+		if end > 0 && l.Href != of.Content.Href && slices.Contains(r.h.Also, cmp.Or(l.Rel, "alternate")) {
+			links = append(links, *l)
+		}
+	}
+	return links
 }
 
 // Reuse keeps the held body with the given name, for example after a Response that is
@@ -152,153 +302,3 @@ func (j *Job) Report(f websync.Finding) { j.run.finding(f) }
 
 // Log returns the logger of the run. It is never nil.
 func (j *Job) Log() *slog.Logger { return j.run.log }
-
-// Content does what the engine does for a Source that is no Getter: it keeps the bytes
-// that came with the event as the body [websync.ContentName]. If there are none, or they
-// can't be read or are not as stated, which is a finding, it obtains Resource.Content.
-// Without an Href it keeps nothing if there are no bytes, and returns an error if they
-// are bad.
-func (j *Job) Content(ctx context.Context) error {
-	link := j.Resource.Content
-	if err := j.keepCame(ctx, link); !errors.Is(err, errNotCome) {
-		if _, store := errors.AsType[*StoreError](err); err == nil || store || link.Href == "" || ctx.Err() != nil {
-			return err
-		}
-		j.Report(ruleCame.Finding(j.run.key, 0, 0, "", []byte(j.Resource.ID), err.Error()+": fetched instead"))
-	}
-	if link.Href == "" {
-		return nil
-	}
-	return j.Obtain(ctx, websync.ContentName, link)
-}
-
-// Obtain fetches link.Href, verifies the bytes and keeps them as the body with the given
-// name. If a held body with this name has the strongest digest of link, it is reused, and
-// nothing is fetched, unless the run asks for what seems unchanged. Otherwise the request
-// is conditional if the held body agrees with link; if the answer is "not modified", that
-// body is reused. Obtain is else Request, Fetch and Receive, for a Get that changes the
-// request, or looks at the answer first.
-func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error {
-	if held, ok := j.agreeing(name, link); ok && !j.asks {
-		if _, identified := link.Digests.Strongest(); identified {
-			j.remember(held.Href, j.Held.Validator(held.Href))
-			_, err := j.Reuse(name)
-			return err
-		}
-	}
-	resp, err := j.Fetch(ctx, j.Request(name, link))
-	if err != nil {
-		return err
-	}
-	return j.Receive(ctx, name, link, resp)
-}
-
-// also obtains what the links of the resource lead to that Harvester.Also names, unless
-// Get has.
-func (j *Job) also(ctx context.Context) error {
-	for _, link := range j.run.alsoOf(&j.Resource) {
-		name := j.Resource.BodyName(&link)
-		if slices.ContainsFunc(j.bodies, func(b websync.Body) bool { return b.Name == name }) {
-			continue
-		}
-		if len(link.Digests) == 0 {
-			link.Length = 0 // feeds state any
-		}
-		err := j.Obtain(ctx, name, link)
-		if !errors.Is(err, websync.ErrGone) && !errors.Is(err, ErrForbidden) {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		text := err.Error() + ": left out of " + websync.RedactURL(j.Resource.ID)
-		j.Report(ruleAlso.Finding(j.run.key, 0, 0, "", []byte(link.Href), text))
-	}
-	return nil
-}
-
-// alsoOf returns the links of a resource that Harvester.Also names.
-func (r *run) alsoOf(of *websync.Resource) (links []websync.Link) {
-	for i := range of.Links {
-		l := &of.Links[i]
-		_, end := syntax.SplitHTTP(l.Href)
-		if end > 0 && l.Href != of.Content.Href && slices.Contains(r.h.Also, cmp.Or(l.Rel, "alternate")) {
-			links = append(links, *l)
-		}
-	}
-	return links
-}
-
-// Request returns the request of Obtain. A Get that changes Accept, or what else chooses
-// the representation, must remove LastModified from the Validator, since it may hold for
-// another representation. An ETag does not.
-func (j *Job) Request(name string, link websync.Link) *Request {
-	req := &Request{URL: link.Href, Root: j.run.root, Accept: link.Type, Identity: link.Verifiable() && link.Encoding == ""}
-	if held, ok := j.agreeing(name, link); ok && held.Href == link.Href && !j.fresh {
-		req.Validator = j.Held.Validator(link.Href)
-	}
-	return req
-}
-
-// Came opens the bytes of Resource.Content that came with the event; the caller closes
-// them. It returns [websync.ErrNotFound] if there are none, or the Job carries out a
-// task, which does not have them. So if Resource.Content has no Href, a Get that calls
-// Came and fails is a Problem, and not stored as a task: a later run has to list the
-// resource again.
-func (j *Job) Came() (io.ReadCloser, error) {
-	if j.open == nil {
-		return nil, errNotCome
-	}
-	j.came = true
-	r, err := j.open()
-	if err == nil && r == nil {
-		err = errors.New("Event.Open returned neither bytes nor an error")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
-}
-
-var errNotCome = fmt.Errorf("bytes that came with the event: %w", websync.ErrNotFound)
-
-func (j *Job) keepCame(ctx context.Context, link websync.Link) error {
-	r, err := j.Came()
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	_, err = j.Keep(ctx, websync.ContentName, link, r)
-	return err
-}
-
-// agreeing returns the link of the body that the Catalog holds under name, if that agrees
-// with link: if it came from there, it can be reused after "not modified".
-func (j *Job) agreeing(name string, link websync.Link) (held websync.Link, ok bool) {
-	b, ok := j.held(name)
-	kept := !b.Key.IsZero() || j.run.h.Bodies == VerifyBodies
-	return b.Link, ok && kept && j.Held.agrees(&b, &link)
-}
-
-// agrees reports whether a body of the record may be what a link states. One that was
-// sent in a content coding has none of the digests of that form: it is, if the record was
-// stored with the same statement about the bytes at its URL, which were verified then.
-func (r *Record) agrees(b *websync.Body, link *websync.Link) bool {
-	same := func(l websync.Link) bool {
-		return l.Href == b.Link.Href && l.Length == link.Length && slices.Equal(l.Digests, link.Digests)
-	}
-	return !contradicts(*link, b.Link) ||
-		b.Link.Href == link.Href && (same(r.Resource.Content) || slices.ContainsFunc(r.Resource.Links, same))
-}
-
-// contradicts reports whether stated has a length or a digest that differs from that of
-// received.
-func contradicts(stated, received websync.Link) bool {
-	if n, ok := stated.StatedLength(); ok {
-		if m, ok := received.StatedLength(); ok && n != m {
-			return true
-		}
-	}
-	d, ok := stated.Digests.Strongest()
-	return ok && !slices.Contains(received.Digests, d)
-}

@@ -82,6 +82,37 @@ func judge(st *statement, h *held, m *moment) verdict {
 	return judgeRecord(st, h, m)
 }
 
+// toGet returns the task of the id if it stands for a later state than the record;
+// otherwise nil.
+func (h *held) toGet() *Task {
+	if h.waiting == nil || h.waiting.Kind != TaskGet || h.waiting.lags() {
+		return nil
+	}
+	return h.waiting
+}
+
+// means reports whether a put may mean the state of a task to get: it has the same
+// description, or less of it, and the same time or a coarser one.
+func (st *statement) means(t *Task) bool {
+	stated := st.ev.Resource.Modified
+	if st.ev.Kind != Put || st.ev.time().After(t.time()) || !mayMean(stated, t.Resource.Modified) {
+		return false
+	}
+	if fingerprint(&t.Resource, t.Tag) == st.hash {
+		return true
+	}
+	return !stated.IsZero() && st.ev.Tag == "" && st.ev.hasContent() && saysLess(&st.ev.Resource, &t.Resource)
+}
+
+// time returns the time of the latest state of the id: that of its task, or of its
+// record.
+func (h *held) time() websync.Datetime {
+	if t := h.toGet(); t != nil {
+		return t.time()
+	}
+	return h.rec.Stated.time()
+}
+
 // judgeRecord compares what an event states with the record of its id.
 func judgeRecord(st *statement, h *held, m *moment) verdict {
 	switch {
@@ -99,18 +130,11 @@ func judgeRecord(st *statement, h *held, m *moment) verdict {
 	return verdictNew
 }
 
-// isOlder reports whether an event is older than a state with the time known. In a log it
-// is if its time is earlier; without times the order decides. In a snapshot it is if the
-// state is not before the moment that the snapshot describes and the event does not state
-// a later time. A state that is new since the snapshot began, and an id that it lists
-// again, are compared as in a log. What the source shows now is not older than a live
-// record.
-func (m *moment) isOlder(st *statement, known websync.Datetime, isNew bool) bool {
-	t, known := m.horizon.past(st.ev.time()), m.horizon.past(known)
-	if st.listed && !isNew {
-		return !st.ev.Apart && notBefore(known, m.described) && !t.After(known)
-	}
-	return t.Before(known)
+// listsAgain reports whether a snapshot lists what an earlier one, which describes the
+// same moment, did not: the listing has changed since, and its moment has not.
+func (m *moment) listsAgain(st *statement, rec *Record) bool {
+	unlisted := rec.Kind == websync.Deleted && rec.Stated.Hash == hashUnlisted
+	return unlisted && st.listed && rec.Seq <= m.last && rec.Stated.At == m.described
 }
 
 // orders returns the time of the record as far as it orders the event: a put that is
@@ -125,11 +149,18 @@ func (st *statement) orders(rec *Record) websync.Datetime {
 	return rec.Stated.At
 }
 
-// listsAgain reports whether a snapshot lists what an earlier one, which describes the
-// same moment, did not: the listing has changed since, and its moment has not.
-func (m *moment) listsAgain(st *statement, rec *Record) bool {
-	unlisted := rec.Kind == websync.Deleted && rec.Stated.Hash == hashUnlisted
-	return unlisted && st.listed && rec.Seq <= m.last && rec.Stated.At == m.described
+// isOlder reports whether an event is older than a state with the time known. In a log it
+// is if its time is earlier; without times the order decides. In a snapshot it is if the
+// state is not before the moment that the snapshot describes and the event does not state
+// a later time. A state that is new since the snapshot began, and an id that it lists
+// again, are compared as in a log. What the source shows now is not older than a live
+// record.
+func (m *moment) isOlder(st *statement, known websync.Datetime, isNew bool) bool {
+	t, known := m.horizon.past(st.ev.time()), m.horizon.past(known)
+	if st.listed && !isNew {
+		return !st.ev.Apart && notBefore(known, m.described) && !t.After(known)
+	}
+	return t.Before(known)
 }
 
 // wasSwept reports whether a snapshot has deleted the record, and the event belongs to a
@@ -139,37 +170,6 @@ func (m *moment) wasSwept(st *statement, rec *Record) bool {
 	swept := rec.Kind == websync.Deleted && rec.Stated.At.IsZero() && !st.ev.isCurrent()
 	t, known := m.horizon.past(st.ev.time()), m.horizon.past(rec.Stated.Modified)
 	return swept && !st.listed && !t.IsZero() && !known.IsZero() && !t.After(known)
-}
-
-// toGet returns the task of the id if it stands for a later state than the record;
-// otherwise nil.
-func (h *held) toGet() *Task {
-	if h.waiting == nil || h.waiting.Kind != TaskGet || h.waiting.lags() {
-		return nil
-	}
-	return h.waiting
-}
-
-// time returns the time of the latest state of the id: that of its task, or of its
-// record.
-func (h *held) time() websync.Datetime {
-	if t := h.toGet(); t != nil {
-		return t.time()
-	}
-	return h.rec.Stated.time()
-}
-
-// means reports whether a put may mean the state of a task to get: it has the same
-// description, or less of it, and the same time or a coarser one.
-func (st *statement) means(t *Task) bool {
-	stated := st.ev.Resource.Modified
-	if st.ev.Kind != Put || st.ev.time().After(t.time()) || !mayMean(stated, t.Resource.Modified) {
-		return false
-	}
-	if fingerprint(&t.Resource, t.Tag) == st.hash {
-		return true
-	}
-	return !stated.IsZero() && st.ev.Tag == "" && st.ev.hasContent() && saysLess(&st.ev.Resource, &t.Resource)
 }
 
 // isHeld reports whether a live record has everything that a put states.
@@ -243,9 +243,6 @@ func (st *statement) isOf(rec *Record) bool {
 func (st *statement) isLater(rec *Record) bool {
 	return !st.listed && st.ev.time().After(rec.Stated.time())
 }
-
-// hasContent reports whether an event links to bytes or brings them.
-func (e *Event) hasContent() bool { return e.Resource.Content.Href != "" || e.Open != nil }
 
 // mayMean reports whether d is the moment e, or less precise and overlaps it.
 func mayMean(d, e websync.Datetime) bool {

@@ -100,33 +100,42 @@ func (r *run) newQuota(ctx context.Context) (*quota, error) {
 	return q, nil
 }
 
-// takenBy returns what a task to get what has no record takes.
-func takenBy(t *Task) *amounts {
-	if t == nil || t.Kind != TaskGet || t.Base != 0 {
-		return new(amounts)
+// keepQuota reports whether the Quota allows what a slot takes. If not, the slot is left
+// out.
+func (p *pipe) keepQuota(s *slot) bool {
+	why := p.tooLong(s)
+	if why == nil && p.quota != nil {
+		why = p.quota.take(s, p.growth(s))
 	}
-	return &amounts{ofRecords: 1, ofDescriptions: int64(t.Resource.Size())}
+	if why == nil {
+		return true
+	}
+	s.err, s.bodies, s.done, s.decision = why, nil, nil, decision{outcome: OutcomeWithheld}
+	if s.task != nil {
+		s.todo = p.retryTask(s, why)
+	} else {
+		p.ledger.stop(s.n)
+	}
+	p.overQuota(why)
+	return false
 }
 
-// take reserves what a slot takes, in place of what it took so far. If that exceeds a
-// limit, it reserves nothing and returns the limit.
-func (q *quota) take(s *slot, more amounts) *QuotaError {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.taken.add(-1, &s.taken)
-	s.taken = amounts{}
-	for i, limit := range q.limits {
-		used := q.held[i] + q.taken[i]
-		if s.task == nil && s.waiting == nil {
-			used += q.tasks[i]
-		}
-		if more[i] = max(more[i], 0); limit > 0 && more[i] > 0 && used+more[i] > limit {
-			return &QuotaError{Limit: quotaLimits[i].field, Max: limit, Held: used}
-		}
+// tooLong returns the limit of a description if that of a slot is longer, and longer than
+// that of the record.
+func (p *pipe) tooLong(s *slot) *QuotaError {
+	limit := p.h.Quota.Description
+	if limit <= 0 || !s.get && s.outcome != OutcomeCreated && s.outcome != OutcomeUpdated {
+		return nil
 	}
-	s.taken = more
-	q.taken.add(1, &more)
-	return nil
+	next := &s.aim.ev.Resource
+	if s.change != nil {
+		next = &s.change.Record.Resource
+	}
+	size := int64(next.Size())
+	if size <= limit || s.rec.Live() && size <= int64(s.rec.Resource.Size()) {
+		return nil
+	}
+	return &QuotaError{Limit: quotaLimits[ofDescription].field, Max: limit, Held: size}
 }
 
 // growth returns what a slot adds to what the source holds, as far as it is known: of
@@ -152,42 +161,25 @@ func (p *pipe) growth(s *slot) (more amounts) {
 	return more
 }
 
-// tooLong returns the limit of a description if that of a slot is longer, and longer than
-// that of the record.
-func (p *pipe) tooLong(s *slot) *QuotaError {
-	limit := p.h.Quota.Description
-	if limit <= 0 || !s.get && s.outcome != OutcomeCreated && s.outcome != OutcomeUpdated {
-		return nil
+// take reserves what a slot takes, in place of what it took so far. If that exceeds a
+// limit, it reserves nothing and returns the limit.
+func (q *quota) take(s *slot, more amounts) *QuotaError {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.taken.add(-1, &s.taken)
+	s.taken = amounts{}
+	for i, limit := range q.limits {
+		used := q.held[i] + q.taken[i]
+		if s.task == nil && s.waiting == nil {
+			used += q.tasks[i]
+		}
+		if more[i] = max(more[i], 0); limit > 0 && more[i] > 0 && used+more[i] > limit {
+			return &QuotaError{Limit: quotaLimits[i].field, Max: limit, Held: used}
+		}
 	}
-	next := &s.aim.ev.Resource
-	if s.change != nil {
-		next = &s.change.Record.Resource
-	}
-	size := int64(next.Size())
-	if size <= limit || s.rec.Live() && size <= int64(s.rec.Resource.Size()) {
-		return nil
-	}
-	return &QuotaError{Limit: quotaLimits[ofDescription].field, Max: limit, Held: size}
-}
-
-// keepQuota reports whether the Quota allows what a slot takes. If not, the slot is left
-// out.
-func (p *pipe) keepQuota(s *slot) bool {
-	why := p.tooLong(s)
-	if why == nil && p.quota != nil {
-		why = p.quota.take(s, p.growth(s))
-	}
-	if why == nil {
-		return true
-	}
-	s.err, s.bodies, s.done, s.decision = why, nil, nil, decision{outcome: OutcomeWithheld}
-	if s.task != nil {
-		s.todo = p.retryTask(s, why)
-	} else {
-		p.ledger.stop(s.n)
-	}
-	p.overQuota(why)
-	return false
+	s.taken = more
+	q.taken.add(1, &more)
+	return nil
 }
 
 // overQuota counts what is left out, and logs the first limit.
@@ -199,6 +191,14 @@ func (r *run) overQuota(why *QuotaError) {
 		r.log.Warn("over the quota", "source", r.key, "limit", why.Limit, "max", why.Max, "held", why.Held)
 	}
 	r.report.OverQuota.LeftOut++
+}
+
+// takenBy returns what a task to get what has no record takes.
+func takenBy(t *Task) *amounts {
+	if t == nil || t.Kind != TaskGet || t.Base != 0 {
+		return new(amounts)
+	}
+	return &amounts{ofRecords: 1, ofDescriptions: int64(t.Resource.Size())}
 }
 
 // count sets what the slots of a batch reserve, and what its tasks take.

@@ -226,15 +226,3 @@ func (t *seenTable) state(st *statement, document documentNumber) uint32 {
 	}
 	return t.stateOf(t.key.state(st.hash, cmp.Or(st.ev.Listed, st.ev.Resource.Modified)), st.content, document)
 }
-
-// isConclusive reports whether an equal event means equal bytes.
-func (e *Event) isConclusive() bool {
-	return !e.Resource.Modified.IsZero() || e.Resource.Content.Href == "" && !e.Recheck || e.identifies()
-}
-
-// identifies reports whether an event has something that differs for other bytes,
-// whatever its time: a digest or a Tag.
-func (e *Event) identifies() bool {
-	_, ok := e.Resource.Content.Digests.Strongest()
-	return ok || e.Tag != ""
-}
