@@ -15,9 +15,28 @@ import (
 	"github.com/websync-go/websync/internal/survive"
 )
 
-// A run is one pass over one source. This file is its life, from the claim to the end.
-// The five stages are in list.go; plan.go, decide.go, which asks judge.go, and
-// dispatch.go; get.go; commit.go; sweep.go.
+// A run is one pass over one source. This file is its life, from the claim to the end. An
+// event passes these files, each from its top to its end; pipe.go joins them:
+//
+//	list.go      the Source yields it
+//	plan.go      it becomes part of a batch, which is looked up in the Catalog
+//	filter.go    the Filter may leave it out
+//	snapshot.go  the table of a snapshot may show that it states nothing new: see
+//	             membership.go and seen.go; sample.go may choose it nevertheless
+//	decide.go    what it leads to, if judge.go finds that it states something new
+//	hold.go      it may have to wait for later events of its id
+//	guard.go     limits of deletions
+//	quota.go     limits of what the Catalog takes
+//	get.go       it waits for one of the goroutines that obtain bodies
+//	job.go       how one resource is obtained, for a Getter, too
+//	requests.go  requests to the Fetcher
+//	keep.go      bytes are verified and stored
+//	change.go    the next state of the record
+//	alike.go     bodies that replace others are compared with each other
+//	commit.go    it is stored with others, by catalog_commit.go
+//	sweep.go     at the end of a snapshot, what that did not list is deleted: see document.go
+//
+// work.go feeds tasks instead of events, and dry.go plans without writing.
 type run struct {
 	h       *Harvester
 	catalog *Catalog // that of h
