@@ -19,7 +19,7 @@ func (p *pipe) decideObtained(s *slot, job *Job) {
 	next.Validators, next.Bodies = job.validators, job.bodies
 	next.Resource = job.Resource
 	p.complete(s, next)
-	// otherwise the bytes may still change without a change of their time
+	// the bytes may still change without a change of their time
 	next.Early = !ev.identifies() && !next.Stated.time().IsZero() && !p.isOver(&next.Stated, job.obtained())
 	s.decision = p.decideChange(s.rec, change, ev.At)
 	if s.change == nil {
