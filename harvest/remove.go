@@ -21,7 +21,8 @@ func (r *run) remove(ctx context.Context) error {
 	b := newBatch(r.key)
 	b.Checkpoint = &Checkpoint{} // first: a run after an interruption lists everything again
 	b.State = map[string][]byte{}
-	for _, m := range [...]memory{guardState, documentsState, listingState, beliefState, alikeState, membershipState, choiceState} {
+	memories := [...]memory{guardState, documentsState, listingState, beliefState, alikeState, membershipState, choiceState}
+	for _, m := range memories {
 		b.State[m.of(r.key)] = nil
 	}
 	flush := func() error {
