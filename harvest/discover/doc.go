@@ -21,8 +21,8 @@
 // Find requests documents with its Fetcher, one after the other, each once, and no more
 // than MaxRequests. Nothing else happens: no State is written, and no page is rendered.
 //
-//  1. The document at the URL. If it can be harvested, that is all; what the documents
-//     of a set need besides is requested: the Capability List of a Resource List, the
+//  1. The document at the URL. If it can be harvested, that is all. Related documents
+//     are then requested: the Capability List of a Resource List, the
 //     subscription document of an archive document, the feeds of an index of feeds, the
 //     update feed of an ELI sitemap, and the sitemap of such a feed.
 //  2. What the document links to, in its HTTP header or in the head of a web page, with

@@ -9,12 +9,12 @@
 // a host, and has at most 4 transfers from it and 32 from all hosts at the same time; a
 // transfer counts until its body is closed or read to the end. Crawl-delay in robots.txt
 // makes the interval longer, up to a minute. So does Interval of a [harvest.Request],
-// without a limit, and also in other processes until their requests have one. Retry-After
-// closes the host for all callers; an answer of 429 or 503 closes it at least for a time
-// that grows with each such answer. A Fetch that would have to wait longer than 5 minutes
-// fails at once, with an error that matches [harvest.ErrNotYet] and
-// [harvest.ErrTemporary] and states when to come back.
-// [Client.Waiting] returns the hosts for which calls wait.
+// without a limit; it also applies in other processes until they set their own.
+// Retry-After closes the host for all callers; an answer of 429 or 503 closes it at least
+// for a time that grows with each such answer. A Fetch that would have to wait longer
+// than 5 minutes fails at once, with an error that matches [harvest.ErrNotYet] and
+// [harvest.ErrTemporary] and states when to come back. [Client.Waiting] returns the hosts
+// for which calls wait.
 //
 // A host that refuses 5 requests of a run in a row, with 429 or 503, is left alone: all
 // other requests of the run to it fail at once, with a [harvest.LeftAloneError], and so
@@ -30,9 +30,9 @@
 // from the host for 30 days. It is requested again after a minute at first, later after
 // an hour.
 //
-// Processes with the same [websync.State] share the gate of each host: together they keep
-// its interval and its Retry-After, as far as their clocks agree. A process reserves a
-// host with compare-and-swap. While no other process wants the host it reserves it for
+// Processes with the same [websync.State] share the limits of each host: together they
+// keep its interval and its Retry-After, as far as their clocks agree. A process reserves
+// a host with compare-and-swap. While no other process wants the host it reserves it for
 // longer and longer, up to 5 seconds; that is also how long a process waits at most,
 // besides the interval, if the one before it has ended without
 // [Client.CloseIdleConnections]. For an interval below 50 ms the reservation is at least
@@ -72,8 +72,9 @@
 // byte, when a minute brings less than 8 KiB of a body, or after 30 minutes in all; the
 // parts of a body that is resumed count together, without the waits between them. At most
 // 10 redirects are followed. If they lead in a circle and set cookies, they are followed
-// once more with these, which no other request gets. A body that is not gzip, although its
-// Content-Encoding says so, is read as it is if its first bytes are of a known type.
+// once more with these, which are used for that request only. A body that is not gzip,
+// although its Content-Encoding says so, is read as it is if its first bytes are of a
+// known type.
 //
 // A body that ends early does not end in io.EOF, with one exception: if an answer of
 // HTTP/1.0 or 1.1 has neither a Content-Length nor chunks, the end of the connection is

@@ -1,7 +1,7 @@
 // Package status shows people what runs did, in two HTML pages: a [Summary] is a file
 // about the runs of one program, a [Handler] serves a page about the sources of a Catalog.
 //
-// Both show the same: a [Run] with its numbers, its [State], a sentence about it and what
+// Each page lists runs: a [Run] has its numbers, its [State], a sentence about it and what
 // went wrong. A [Result] is what the run returned; it has the same in words, for programs
 // that print text, and status.json has it for other programs.
 //
