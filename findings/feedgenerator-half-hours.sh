@@ -16,7 +16,7 @@ cd "$dir"
 
 deb() { # PACKAGE VERSION
 	local version
-	dpkg-query -W "$1" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "$1" >/dev/null
+	dpkg -s "$1" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "$1" >/dev/null
 	version=$(dpkg-query -W -f '${Version}' "$1" 2>/dev/null || echo absent)
 	case $version in $2) echo "$1 $version" ;; *) echo "written for $1 $2, found $version" >&2; exit 1 ;; esac
 }
