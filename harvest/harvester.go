@@ -88,8 +88,8 @@ type Harvester struct {
 	Log   *slog.Logger // if nil, nothing is logged
 
 	// patience is how long, in all, listing waits for getting; then what cannot be got at
-	// once is stored as tasks, which costs more. If zero, it is two minutes; if negative, listing waits
-	// without limit. Tests set it.
+	// once is stored as tasks, which costs more. If zero, it is two minutes; if negative,
+	// listing waits without limit. Tests set it.
 	patience time.Duration
 	// dry is set for a Plan or an Audit.
 	dry *dryRun

@@ -29,8 +29,8 @@ type seenTable struct {
 	unknown int64
 
 	// others are bits for the hashes of listed ids that are not in the table, of which the
-	// last takes new ones: 2^16 bits for 256 ids, 2^20 for the next 4,096, and 2^24, of which up
-	// to some millions of ids seldom share one
+	// last takes new ones: 2^16 bits for 256 ids, 2^20 for the next 4,096, and 2^24, of
+	// which up to some millions of ids seldom share one
 	others [][]uint64
 	marked int      // bits of the last of others
 	loaded seenSlot // has no meaning
