@@ -20,9 +20,9 @@ import (
 // lengths of its id and its URL.
 type Retention struct {
 	// Log is how long the log keeps an entry after a later one of the same id has
-	// superseded it, and a tombstone the description of what was deleted. They are
-	// removed when they are a quarter of the log, and at the latest after twice this
-	// time. If zero, it is 45 days; if negative, they stay.
+	// superseded it, and a tombstone, which stays itself, the description of what was
+	// deleted. They are removed when they are a quarter of the log, and at the latest
+	// after twice this time. If zero, it is 45 days; if negative, they stay.
 	Log time.Duration
 
 	// Bodies is how long a body stays after the last current record has ceased to name

@@ -42,7 +42,8 @@
 // # Which event wins
 //
 // Events of one id are decided and committed in order. Of those that arrive while their
-// id is being fetched, only the one that wins is carried out. The others are history.
+// id is being fetched, only the one that wins is carried out. The others change nothing
+// and are counted as history ([OutcomeHistory]).
 //
 // In a log, an event whose time is before that of the record is history. If one of the
 // times is not stated, the order of the events decides. Within one instant the last event
@@ -53,8 +54,8 @@
 // later time. If a snapshot lists an id twice, the latest time wins, and of equal times
 // the last. To find the last, the engine holds back up to 1024 events.
 //
-// A description of the same moment that states less, such as no digest, no title or a
-// coarser time, changes nothing. Of two times of different precision that may be the
+// If an event has the time of the record and states less, such as no digest, no title or
+// a coarser time, the record stays as it is. Of two times of different precision that may be the
 // same, the finer one is fetched. A later description replaces everything: bodies that it
 // does not state are not kept. If only the time has changed, the Catalog's log gets no
 // entry, unless an event of a log states it.
@@ -76,8 +77,8 @@
 //     day of a date, is asked for once more when a snapshot lists it after that period (a
 //     day later for dates, a minute for others), or when a log states it again.
 //   - If a source states a later change and the server sends the bytes from before it, a
-//     task asks again in the next run, then each time after half as long again, for 30
-//     days.
+//     task asks again in the next run, then after waits that grow by half each time, for
+//     30 days.
 //   - Each snapshot asks for a random sample: see [Harvester].Sample.
 //
 // # Deletions
@@ -85,10 +86,14 @@
 // Absence is a deletion only after a snapshot that ended Complete, in a run without a
 // Problem and without skipped entries, under the same options as the last one, and within
 // [Harvester].MaxDelete and MaxDeletes. All deletions of a snapshot are also withheld if
-// one of its documents had entries and has none, lost more of them than MaxDelete allows,
-// lists the same as another one and did not before, is no longer listed, or seems older
-// than it was, by its time or because its newest entry is gone, and has not been the same
-// for a week.
+// one of its documents
+//
+//   - had entries and has none,
+//   - lost more of them than MaxDelete allows,
+//   - lists the same as another one and did not before,
+//   - is no longer listed, or
+//   - seems older than it was, by its time or because its newest entry is gone, and has
+//     not been the same for a week.
 //
 // Withheld deletions are stored as tasks. Such a task ends if its id is listed again.
 // Approve carries out the others, as does a later snapshot that the guard accepts. An
@@ -102,9 +107,10 @@
 // # Failures
 //
 // A body that can't be fetched becomes a task; the record and its bodies stay. Later runs
-// try again after waits that grow to a day, until the task is parked, however often the
-// source lists the same: see [Harvester].Attempts, [OutcomeGone] and [LeftAloneError].
-// They try earlier only if the source states something else, or with Recheck. Bytes that
+// try again after waits that grow to a day. After [Harvester].Attempts failures the task
+// is parked: they stop, even if the source goes on listing the resource. See also
+// [OutcomeGone] and [LeftAloneError]. They try earlier only if the source states
+// something else, or with Recheck. Bytes that
 // come with an event and have no URL can't be tried again: their failure is a Problem.
 //
 // A panic of a Getter, or of a Fetcher or Reader that it calls, is a failure of its
@@ -116,12 +122,16 @@
 //
 // # What cannot be noticed
 //
-// Without digests the engine takes some wrong answers for right: an earlier version of a
-// list, if neither it nor its entries have times; another URL, id or time, if a byte of a
-// list was damaged; a false "not modified"; for a body without a stated length, the bytes
-// of another resource, a truncated answer, or a login page with status 200 for a few
-// resources; a redirect from a document of an archive to an older one that no run has
-// read. The next correct listing repairs lists. A body stays wrong until its source
+// Without digests the engine takes some wrong answers for right:
+//
+//   - an earlier version of a list, if neither it nor its entries have times
+//   - another URL, id or time, if a byte of a list was damaged
+//   - a false "not modified"
+//   - for a body without a stated length, the bytes of another resource, a truncated
+//     answer, or a login page with status 200 for a few resources
+//   - a redirect from a document of an archive to an older one that no run has read
+//
+// The next correct listing repairs lists. A body stays wrong until its source
 // states a change, or Recheck asks for it, and the server answers correctly.
 //
 // # Writing a Source
