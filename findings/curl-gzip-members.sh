@@ -14,7 +14,7 @@ set -euo pipefail
 
 need() {
 	local have
-	dpkg-query -W "$1" >/dev/null 2>&1 || apt-get install -y -qq "$1" >/dev/null
+	dpkg -s "$1" >/dev/null 2>&1 || apt-get install -y -qq "$1" >/dev/null
 	have=$(dpkg-query -W -f '${Version}' "$1" 2>/dev/null || true)
 	case $have in $2) ;; *) echo "this finding is about the Debian package $1 $2, not about '${have:-none}'" >&2; exit 1 ;; esac
 }

@@ -14,7 +14,7 @@
 # Needs the Debian packages newsboat and python3.
 set -euo pipefail
 
-dpkg-query -W newsboat >/dev/null 2>&1 || apt-get install -y -qq newsboat >/dev/null
+dpkg -s newsboat >/dev/null 2>&1 || apt-get install -y -qq newsboat >/dev/null
 have=$(dpkg-query -W -f '${Version}' newsboat 2>/dev/null || true)
 if [ "$have" != 2.21-1.5 ]; then
 	echo "this finding is about the Debian package newsboat 2.21-1.5, not about '${have:-none}'" >&2

@@ -14,7 +14,7 @@
 # Needs the Debian package raptor2-utils.
 set -euo pipefail
 
-dpkg-query -W raptor2-utils >/dev/null 2>&1 || apt-get install -y -qq raptor2-utils >/dev/null
+dpkg -s raptor2-utils >/dev/null 2>&1 || apt-get install -y -qq raptor2-utils >/dev/null
 have=$(dpkg-query -W -f '${Version}' raptor2-utils 2>/dev/null || true)
 case $have in
 2.0.15-4+deb12u*) ;;

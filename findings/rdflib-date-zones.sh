@@ -12,7 +12,7 @@
 # Needs the Debian package python3-rdflib.
 set -euo pipefail
 
-dpkg-query -W python3-rdflib >/dev/null 2>&1 || apt-get install -y -qq python3-rdflib >/dev/null
+dpkg -s python3-rdflib >/dev/null 2>&1 || apt-get install -y -qq python3-rdflib >/dev/null
 have=$(dpkg-query -W -f '${Version}' python3-rdflib 2>/dev/null || true)
 if [ "$have" != 6.1.1-1 ]; then
 	echo "this finding is about the Debian package python3-rdflib 6.1.1-1, not about '${have:-none}'" >&2

@@ -12,7 +12,7 @@
 set -euo pipefail
 
 need() {
-	dpkg-query -W "$1" >/dev/null 2>&1 || apt-get install -y -qq "$1" >/dev/null
+	dpkg -s "$1" >/dev/null 2>&1 || apt-get install -y -qq "$1" >/dev/null
 }
 need librome-java
 need libslf4j-java

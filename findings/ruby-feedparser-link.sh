@@ -11,7 +11,7 @@
 # Needs the Debian package ruby-feedparser.
 set -euo pipefail
 
-dpkg-query -W ruby-feedparser >/dev/null 2>&1 || apt-get install -y -qq ruby-feedparser >/dev/null
+dpkg -s ruby-feedparser >/dev/null 2>&1 || apt-get install -y -qq ruby-feedparser >/dev/null
 have=$(dpkg-query -W -f '${Version}' ruby-feedparser 2>/dev/null || true)
 if [ "$have" != 0.11.2-1 ]; then
 	echo "this finding is about the Debian package ruby-feedparser 0.11.2-1, not about '${have:-none}'" >&2

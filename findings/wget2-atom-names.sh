@@ -14,7 +14,7 @@
 # Needs the Debian packages wget2 and python3 (a proxy that answers all requests, so that none leaves the machine).
 set -euo pipefail
 
-dpkg-query -W wget2 >/dev/null 2>&1 || apt-get install -y -qq wget2 >/dev/null
+dpkg -s wget2 >/dev/null 2>&1 || apt-get install -y -qq wget2 >/dev/null
 have=$(dpkg-query -W -f '${Version}' wget2 2>/dev/null || true)
 if [ "$have" != 1.99.1-2.2 ]; then
 	echo "this finding is about the Debian package wget2 1.99.1-2.2, not about '${have:-none}'" >&2
