@@ -72,6 +72,7 @@ func command(t *testing.T, name string, args ...string) {
 }
 
 func TestBackupOfSQLite(t *testing.T) {
+	racing.Skip(t)
 	for name, statement := range map[string]string{"VACUUM INTO": "VACUUM INTO '%s'", "backup": ".backup '%s'"} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := exec.LookPath("sqlite3"); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/memstore"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // A countingDB counts what its Views read.
@@ -58,6 +59,7 @@ func (r *countingReader) Scan(from, to []byte, n int, fn func(k, v []byte) bool)
 // Resources reads the entries of the log that are near to each other by a Scan, and the
 // others by Gets.
 func TestResourcesInRuns(t *testing.T) {
+	racing.Skip(t)
 	const n = 512 // two pages
 	for _, tt := range []struct {
 		name        string

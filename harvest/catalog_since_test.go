@@ -35,6 +35,7 @@ func changesOf(t testing.TB, c *harvest.Catalog, r websync.Range) (all []websync
 
 // Each generation has its own position for each time.
 func TestSinceInEachGeneration(t *testing.T) {
+	racing.Skip(t)
 	for name, db := range map[string]harvest.Store{"local": memstore.New(), "remote": &remoteDB{Store: memstore.New()}} {
 		t.Run(name, func(t *testing.T) {
 			s := small(db)
@@ -109,6 +110,7 @@ func TestSinceEnds(t *testing.T) {
 
 // The position of a time among a million entries takes 5 round trips to a server.
 func TestSinceRoundTrips(t *testing.T) {
+	racing.Skip(t)
 	n := 1_000_000
 	if racing.Few() {
 		n = 100_000

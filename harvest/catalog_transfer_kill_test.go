@@ -108,6 +108,7 @@ var moved = flag.Int("moved", racing.Some(120_000), "how many records TestMoveKi
 // twice on each way. The long form moves each record in at most 40 µs of processor time,
 // both ways together.
 func TestMoveKilled(t *testing.T) {
+	racing.Skip(t)
 	dsn := pgtest.Server(t)
 	n := *moved
 	dir := t.TempDir()
