@@ -18,7 +18,6 @@ import (
 // The sections of the specifications for faults that no rule covers.
 const (
 	sectionForeign = "RFC 4287 §6"
-	sectionXML     = "XML 1.0 §2.2"
 	sectionNames   = "Namespaces in XML 1.0 §3"
 )
 
@@ -31,21 +30,26 @@ var (
 	errPrefix    = errors.New("a reserved or invalid prefix of a namespace")
 )
 
-// An encoder appends elements to a buffer. Its methods go on after a refusal; finish then
-// removes what they appended.
+// An encoder appends feeds, entries and tombstones. After a refusal, finish removes what
+// its methods appended.
 type encoder struct {
-	b       []byte
-	from    int                 // where the current feed, entry or tombstone begins
-	refused *websync.EntryError // the first reason to refuse it
-	depth   int                 // of the next element; zero: it begins no line
-	space   string              // declarations for the next element
+	document.Encoder
+	from  int    // where the current feed, entry or tombstone begins
+	depth int    // of the next element; zero: it begins no line
+	space string // declarations for the next element
 
 	lang, base string // of the feed
 	legacyMD5  bool
 	prefixes   []websync.Attr // Local is declared for Space on the root
 
-	email string // the last valid one
+	valid [32]validValue // those checked last, at their hash
 	seen  map[alternate]struct{}
+}
+
+// A validValue is valid by a rule, and needs no escapes.
+type validValue struct {
+	rule  *Rule
+	value string
 }
 
 // margins are what precedes the name in a tag, by the element's depth.
@@ -53,25 +57,18 @@ var margins = [...]string{"<", "\n<", "\n  <", "\n    <", "\n      <"}
 
 // start begins one feed, entry or tombstone.
 func (c *encoder) start() {
-	c.from, c.refused, c.depth, c.space = len(c.b), nil, 2, ""
+	c.from, c.depth, c.space = len(c.B), 2, ""
 }
 
 // finish ends what start began. If it was refused, finish removes it.
 func (c *encoder) finish(id string) error {
-	if c.refused == nil {
+	refused := c.Refusal("atom", id)
+	if refused == nil {
 		return nil
 	}
-	c.b = c.b[:c.from]
-	c.refused.ID = id
-	return c.refused
-}
-
-// refuse records why an element can't be written. Only the first reason counts.
-func (c *encoder) refuse(element, section string, err error) {
-	if c.refused == nil {
-		local := element[strings.IndexByte(element, ':')+1:]
-		c.refused = &websync.EntryError{Format: "atom", Element: local, Section: section, Err: err}
-	}
+	c.B = c.B[:c.from]
+	refused.Element = refused.Element[strings.IndexByte(refused.Element, ':')+1:]
+	return refused
 }
 
 // breaks refuses an element that breaks a rule.
@@ -80,7 +77,7 @@ func (c *encoder) breaks(element string, r *Rule) { c.check(element, r, r.Summar
 // check refuses an element that breaks a rule, unless fault is "".
 func (c *encoder) check(element string, r *Rule, fault string) {
 	if fault != "" {
-		c.refuse(element, r.Section, errors.New(fault))
+		c.Refuse(element, r.Section, errors.New(fault))
 	}
 }
 
@@ -91,9 +88,9 @@ func (c *encoder) declare(namespaces map[string]string, legacyMD5 bool) {
 		space := namespaces[prefix]
 		switch taken := prefix == "at" || prefix == "fh" || prefix == "le"; {
 		case taken, !element.IsPrefix(prefix):
-			c.refuse(prefix, sectionNames, errPrefix)
+			c.Refuse(prefix, sectionNames, errPrefix)
 		case !element.IsAttrSpace(space, Namespace):
-			c.refuse(prefix, sectionNames, errAttrSpace)
+			c.Refuse(prefix, sectionNames, errAttrSpace)
 		}
 		c.prefixes = append(c.prefixes, websync.Attr{Space: space, Local: prefix})
 	}
@@ -102,40 +99,38 @@ func (c *encoder) declare(namespaces map[string]string, legacyMD5 bool) {
 // declared appends the declarations of the root element.
 func (c *encoder) declared() {
 	if c.legacyMD5 {
-		c.b = append(c.b, ` xmlns:le="`+LinkExtNamespace+`"`...)
+		c.B = append(c.B, ` xmlns:le="`+LinkExtNamespace+`"`...)
 	}
 	for i := range c.prefixes {
 		p := &c.prefixes[i]
-		c.b = append(c.b, " xmlns:"...)
-		c.b = append(c.b, p.Local...)
-		c.attr(p.Local, `="`, p.Space)
+		c.attr(p.Local, " xmlns:"+p.Local+`="`, p.Space)
 	}
 }
 
 // open begins the start tag of an element.
 func (c *encoder) open(name string) {
-	c.b = append(c.b, margins[c.depth]...)
-	c.b = append(c.b, name...)
+	c.B = append(c.B, margins[c.depth]...)
+	c.B = append(c.B, name...)
 	if c.space != "" {
-		c.b = append(c.b, c.space...)
+		c.B = append(c.B, c.space...)
 		c.space = ""
 	}
 }
 
 // close ends an element.
 func (c *encoder) close(name string) {
-	c.b = append(c.b, "</"...)
-	c.b = append(c.b, name...)
-	c.b = append(c.b, '>')
+	c.B = append(c.B, "</"...)
+	c.B = append(c.B, name...)
+	c.B = append(c.B, '>')
 }
 
-// attr appends an attribute. name is everything before the value.
+// attr appends an attribute. name is all that precedes its value.
 func (c *encoder) attr(element, name, value string) {
-	b, err := xmlscan.AppendAttr(append(c.b, name...), value)
+	b, err := xmlscan.AppendAttr(c.B, name, value)
 	if err != nil {
-		c.refuse(element, sectionXML, err)
+		c.Refuse(element, document.SectionXML, err)
 	}
-	c.b = append(b, '"')
+	c.B = b
 }
 
 // stated appends an attribute unless its value is empty.
@@ -145,76 +140,70 @@ func (c *encoder) stated(element, name, value string) {
 	}
 }
 
-// plain appends an attribute whose value needs no escapes.
-func (c *encoder) plain(name, value string) {
-	c.b = append(c.b, name...)
-	c.b = append(c.b, value...)
-	c.b = append(c.b, '"')
-}
-
 // iriAttr appends an attribute whose value is an absolute IRI.
 func (c *encoder) iriAttr(element, name string, r *Rule, s string) {
-	switch isURL, isPlain := syntax.CommonURL(s); {
-	case isPlain:
-		c.plain(name, s)
+	c.B = append(c.B, name...)
+	c.iri(element, r, s)
+	c.B = append(c.B, '"')
+}
+
+// iri appends an absolute IRI.
+func (c *encoder) iri(element string, r *Rule, s string) {
+	isURL, isPlain := syntax.CommonURL(s)
+	if isPlain {
+		c.B = append(c.B, s...)
 		return
-	case !isURL:
+	}
+	if !isURL {
 		c.check(element, r, syntax.IRIFault(s))
 	}
-	c.attr(element, name, s)
+	c.value(element, s)
 }
 
-// langAttr appends an attribute that is a language tag, unless it is empty.
-func (c *encoder) langAttr(element, name string, r *Rule, s string) {
-	if s == "" {
-		return
+// valueAttr appends an attribute that has a grammar, unless it is empty.
+func (c *encoder) valueAttr(element, name string, r *Rule, s string, fault func(string) string) {
+	switch {
+	case s == "":
+	case c.recurs(element, r, s, fault):
+		c.B = append(append(append(c.B, name...), s...), '"')
+	default:
+		c.attr(element, name, s)
 	}
-	if len(s) != 2 || !syntax.IsAlpha(s[0]) || !syntax.IsAlpha(s[1]) {
-		c.check(element, r, syntax.LanguageFault(s))
-	}
-	c.attr(element, name, s)
 }
 
-// typeAttr appends the type of a link or of content.
-func (c *encoder) typeAttr(element string, r *Rule, s string) {
-	if isPlainType(s) {
-		c.plain(` type="`, s)
-		return
+// recurs is check for a value that is not empty. It reports whether the value was checked
+// before and needs no escapes: types, relations and languages recur.
+func (c *encoder) recurs(element string, r *Rule, s string, fault func(string) string) bool {
+	hash := (uint32(s[0])<<16 | uint32(s[len(s)-1])<<8 | uint32(len(s))) * 0x9e3779b1
+	last := &c.valid[hash>>27] // its upper five bits
+	if last.rule == r && last.value == s {
+		return true
 	}
-	c.check(element, r, syntax.MediaTypeFault(s))
-	c.attr(element, ` type="`, s)
+	message := fault(s)
+	c.check(element, r, message)
+	if message == "" && xmlscan.IsPlain(s) && strings.IndexByte(s, '"') < 0 {
+		*last = validValue{r, s}
+	}
+	return false
 }
 
 // value appends text.
 func (c *encoder) value(element, text string) {
-	b, err := xmlscan.AppendText(c.b, text)
+	b, err := xmlscan.AppendText(c.B, text)
 	if err != nil {
-		c.refuse(element, sectionXML, err)
+		c.Refuse(element, document.SectionXML, err)
 	}
-	c.b = b
+	c.B = b
 }
 
-// iri appends an element that is an absolute IRI, unless it is empty.
-func (c *encoder) iri(name string, r *Rule, s string) {
+// iriElement appends an element that is an absolute IRI, unless it is empty.
+func (c *encoder) iriElement(name string, r *Rule, s string) {
 	if s == "" {
 		return
 	}
 	c.open(name)
-	c.iriText(name, r, s)
-}
-
-// iriText appends the rest of an element that is an absolute IRI.
-func (c *encoder) iriText(name string, r *Rule, s string) {
-	c.b = append(c.b, '>')
-	switch isURL, isPlain := syntax.CommonURL(s); {
-	case isPlain:
-		c.b = append(c.b, s...)
-	case isURL:
-		c.value(name, s)
-	default:
-		c.check(name, r, syntax.IRIFault(s))
-		c.value(name, s)
-	}
+	c.B = append(c.B, '>')
+	c.iri(name, r, s)
 	c.close(name)
 }
 
@@ -224,8 +213,7 @@ func (c *encoder) date(name string, d websync.Datetime) {
 		return
 	}
 	c.open(name)
-	c.b = append(c.b, '>')
-	c.b = appendDate(c.b, d)
+	c.B = document.AppendSchemaTime(append(c.B, '>'), d)
 	c.close(name)
 }
 
@@ -238,14 +226,14 @@ func (c *encoder) text(name string, t *Text) {
 	switch t.Type {
 	case "", PlainText:
 	case HTML:
-		c.b = append(c.b, ` type="html"`...)
+		c.B = append(c.B, ` type="html"`...)
 	case XHTML:
-		c.b = append(c.b, ` type="xhtml"`...)
+		c.B = append(c.B, ` type="xhtml"`...)
 	default:
 		c.breaks(name, &ruleTextType)
 	}
 	c.within(name, t.Lang, t.Base)
-	c.b = append(c.b, '>')
+	c.B = append(c.B, '>')
 	if t.Type == XHTML {
 		c.div(name, t.Value)
 	} else {
@@ -256,7 +244,7 @@ func (c *encoder) text(name string, t *Text) {
 
 // within appends xml:lang and xml:base, where they are stated.
 func (c *encoder) within(name, lang, base string) {
-	c.langAttr(name, ` xml:lang="`, &ruleLang, lang)
+	c.valueAttr(name, ` xml:lang="`, &ruleLang, lang, syntax.LanguageFault[string])
 	if base != "" {
 		c.iriAttr(name, ` xml:base="`, &ruleBase, base)
 	}
@@ -267,12 +255,12 @@ func (c *encoder) div(name, xml string) {
 	root, err := element.Name(xml)
 	switch {
 	case err != nil:
-		c.refuse(name, ruleXHTML.Section, err)
+		c.Refuse(name, ruleXHTML.Section, err)
 	case root != xmlscan.Name{Space: xhtmlNamespace, Local: "div"}:
 		c.breaks(name, &ruleXHTML)
 	}
 	c.nesting(name, xml)
-	c.b = append(c.b, xml...)
+	c.B = append(c.B, xml...)
 }
 
 // elements appends foreign markup.
@@ -280,14 +268,14 @@ func (c *encoder) elements(elements []websync.Element, reserved ...string) {
 	for i := range elements {
 		x := &elements[i]
 		if err := element.Check(x); err != nil {
-			c.refuse(x.Local, sectionForeign, err)
+			c.Refuse(x.Local, sectionForeign, err)
 		} else if x.Space == Namespace || slices.Contains(reserved, x.Space) {
-			c.refuse(x.Local, sectionForeign, errSpace)
+			c.Refuse(x.Local, sectionForeign, errSpace)
 		}
 		c.nesting(x.Local, x.XML)
 		margin := margins[c.depth]
-		c.b = append(c.b, margin[:len(margin)-1]...)
-		c.b = append(c.b, x.XML...)
+		c.B = append(c.B, margin[:len(margin)-1]...)
+		c.B = append(c.B, x.XML...)
 	}
 }
 
@@ -309,13 +297,13 @@ func (c *encoder) nesting(name, xml string) {
 func (c *encoder) feed(f *Feed) {
 	c.depth = 1
 	c.open("feed")
-	c.b = append(c.b, ` xmlns="`+Namespace+`" xmlns:at="`+TombstoneNamespace+`"`...)
+	c.B = append(c.B, ` xmlns="`+Namespace+`" xmlns:at="`+TombstoneNamespace+`"`...)
 	if f.Complete || f.Archive {
-		c.b = append(c.b, ` xmlns:fh="`+HistoryNamespace+`"`...)
+		c.B = append(c.B, ` xmlns:fh="`+HistoryNamespace+`"`...)
 	}
 	c.declared()
 	c.within("feed", f.Lang, f.Base)
-	c.b = append(c.b, '>')
+	c.B = append(c.B, '>')
 	c.deeper()
 	c.required(f.ID, &f.Title, f.Updated, &ruleFeedChild)
 	c.metadata(f)
@@ -335,7 +323,7 @@ func (c *encoder) marks(f *Feed, declaration string) {
 	mark := func(name string, is bool) {
 		if is {
 			c.open(name)
-			c.b = append(append(c.b, declaration...), "/>"...)
+			c.B = append(append(c.B, declaration...), "/>"...)
 		}
 	}
 	mark("fh:complete", f.Complete)
@@ -346,25 +334,25 @@ func (c *encoder) marks(f *Feed, declaration string) {
 func (c *encoder) required(id string, title *Text, updated websync.Datetime, r *Rule) {
 	switch {
 	case id == "":
-		c.refuse("id", r.Section, errMissing)
+		c.Refuse("id", r.Section, errMissing)
 	case title.IsZero():
-		c.refuse("title", r.Section, errMissing)
+		c.Refuse("title", r.Section, errMissing)
 	case updated.IsZero():
-		c.refuse("updated", r.Section, errMissing)
+		c.Refuse("updated", r.Section, errMissing)
 	}
 }
 
 // metadata appends the elements that a feed and the source of an entry have in common.
 func (c *encoder) metadata(f *Feed) {
-	c.iri("id", &ruleID, f.ID)
+	c.iriElement("id", &ruleID, f.ID)
 	c.text("title", &f.Title)
 	c.text("subtitle", &f.Subtitle)
 	c.date("updated", f.Updated)
 	c.people(f.Authors, f.Contributors)
 	c.categories(f.Categories)
 	c.generator(&f.Generator)
-	c.iri("icon", &ruleIRI, f.Icon)
-	c.iri("logo", &ruleIRI, f.Logo)
+	c.iriElement("icon", &ruleIRI, f.Icon)
+	c.iriElement("logo", &ruleIRI, f.Logo)
 	c.text("rights", &f.Rights)
 	c.links(f.Links)
 	c.alternates(f.Links)
@@ -380,7 +368,7 @@ func (c *encoder) generator(g *Generator) {
 		c.iriAttr("generator", ` uri="`, &ruleIRI, g.URI)
 	}
 	c.stated("generator", ` version="`, g.Version)
-	c.b = append(c.b, '>')
+	c.B = append(c.B, '>')
 	c.value("generator", g.Name)
 	c.close("generator")
 }
@@ -424,10 +412,10 @@ var (
 func (c *encoder) entry(e *Entry, declarations string) {
 	c.begin("entry", declarations)
 	c.within("entry", other(e.Lang, c.lang), other(e.Base, c.base))
-	c.b = append(c.b, '>')
+	c.B = append(c.B, '>')
 	c.deeper()
 	c.required(e.ID, &e.Title, e.Updated, &ruleEntryChild)
-	c.iri("id", &ruleID, e.ID)
+	c.iriElement("id", &ruleID, e.ID)
 	c.text("title", &e.Title)
 	c.date("updated", e.Updated)
 	c.date("published", e.Published)
@@ -457,16 +445,15 @@ func (c *encoder) tombstone(t *Tombstone, declarations string) {
 	c.begin(name, declarations)
 	switch {
 	case t.Ref == "":
-		c.refuse("ref", ruleTombstoneRef.Section, errMissing)
+		c.Refuse("ref", ruleTombstoneRef.Section, errMissing)
 	case t.When.IsZero():
-		c.refuse("when", ruleTombstoneWhen.Section, errMissing)
+		c.Refuse("when", ruleTombstoneWhen.Section, errMissing)
 	}
 	c.iriAttr("ref", ` ref="`, &ruleTombstoneRef, t.Ref)
-	c.b = append(c.b, ` when="`...)
-	c.b = append(appendDate(c.b, t.When), '"')
+	c.Date(` when="`, t.When)
 	c.within(name, other(t.Lang, c.lang), other(t.Base, c.base))
-	c.b = append(c.b, '>')
-	empty := len(c.b)
+	c.B = append(c.B, '>')
+	empty := len(c.B)
 	c.deeper()
 	if t.By != (websync.Person{}) {
 		c.person("at:by", &t.By)
@@ -477,8 +464,8 @@ func (c *encoder) tombstone(t *Tombstone, declarations string) {
 		c.source(t.Source, cmp.Or(t.Lang, c.lang), cmp.Or(t.Base, c.base))
 	}
 	c.elements(t.Elements, HistoryNamespace, TombstoneNamespace)
-	if len(c.b) == empty {
-		c.b = append(c.b[:empty-1], "/>"...)
+	if len(c.B) == empty {
+		c.B = append(c.B[:empty-1], "/>"...)
 		return
 	}
 	c.end(name)
@@ -491,7 +478,7 @@ func (c *encoder) begin(name, declarations string) {
 	}
 	c.open(name)
 	if declarations != "" {
-		c.b = append(c.b, declarations...)
+		c.B = append(c.B, declarations...)
 		c.declared()
 	}
 }
@@ -499,10 +486,10 @@ func (c *encoder) begin(name, declarations string) {
 // end ends an entry or a tombstone.
 func (c *encoder) end(name string) {
 	c.depth--
-	c.b = append(c.b, margins[c.depth]...)
-	c.b = append(c.b, '/')
-	c.b = append(c.b, name...)
-	c.b = append(c.b, '>')
+	c.B = append(c.B, margins[c.depth]...)
+	c.B = append(c.B, '/')
+	c.B = append(c.B, name...)
+	c.B = append(c.B, '>')
 }
 
 // deeper indents what follows.
@@ -521,7 +508,7 @@ func other(value, outer string) string {
 func (c *encoder) source(f *Feed, lang, base string) {
 	c.open("source")
 	c.within("source", other(f.Lang, lang), other(f.Base, base))
-	c.b = append(c.b, '>')
+	c.B = append(c.B, '>')
 	c.deeper()
 	c.metadata(f)
 	c.marks(f, ` xmlns:fh="`+HistoryNamespace+`"`)
@@ -541,26 +528,22 @@ func (c *encoder) people(authors, contributors []websync.Person) {
 // person appends a person construct (RFC 4287 §3.2).
 func (c *encoder) person(name string, p *websync.Person) {
 	c.open(name)
-	c.b = append(c.b, "><name>"...)
+	c.B = append(c.B, "><name>"...)
 	if strings.TrimSpace(p.Name) == "" {
 		c.breaks(name, &rulePersonName)
 	}
 	c.value(name, p.Name)
-	c.b = append(c.b, "</name>"...)
+	c.B = append(c.B, "</name>"...)
 	if p.URI != "" {
-		c.b = append(c.b, "<uri"...)
-		c.iriText("uri", &ruleIRI, p.URI)
+		c.B = append(c.B, "<uri>"...)
+		c.iri("uri", &ruleIRI, p.URI)
+		c.close("uri")
 	}
 	if p.Email != "" {
-		if p.Email != c.email {
-			c.check(name, &ruleEmail, syntax.EmailFault(p.Email))
-		}
-		c.b = append(c.b, "<email>"...)
+		c.recurs(name, &ruleEmail, p.Email, syntax.EmailFault[string])
+		c.B = append(c.B, "<email>"...)
 		c.value(name, p.Email)
-		c.b = append(c.b, "</email>"...)
-		if c.refused == nil {
-			c.email = p.Email
-		}
+		c.B = append(c.B, "</email>"...)
 	}
 	c.close(name)
 }
@@ -583,7 +566,7 @@ func (c *encoder) category(x *Category) {
 	}
 	c.stated("category", ` label="`, x.Label)
 	c.within("category", x.Lang, "")
-	c.b = append(c.b, "/>"...)
+	c.B = append(c.B, "/>"...)
 }
 
 // An alternate is the type and hreflang of an alternate link, in lower case. No two links
@@ -654,63 +637,37 @@ func (c *encoder) distinct(links []websync.Link, n int) {
 func (c *encoder) link(l *websync.Link) {
 	const name = "link"
 	c.open(name)
-	if rel := cmp.Or(l.Rel, "alternate"); isPlainRel(rel) {
-		c.plain(` rel="`, rel)
-	} else {
-		c.check(name, &ruleRel, syntax.RelationFault(rel))
-		c.attr(name, ` rel="`, rel)
-	}
+	c.valueAttr(name, ` rel="`, &ruleRel, cmp.Or(l.Rel, "alternate"), syntax.RelationFault[string])
 	c.iriAttr(name, ` href="`, &ruleHref, l.Href)
-	if l.Type != "" {
-		c.typeAttr(name, &ruleLinkType, l.Type)
-	}
-	c.langAttr(name, ` hreflang="`, &ruleHreflang, l.Lang)
+	c.valueAttr(name, ` type="`, &ruleLinkType, l.Type, syntax.MediaTypeFault[string])
+	c.valueAttr(name, ` hreflang="`, &ruleHreflang, l.Lang, syntax.LanguageFault[string])
 	c.stated(name, ` title="`, l.Title)
-	c.extent(name, l)
+	if l.Length < websync.StatedZero {
+		c.breaks(name, &ruleLength)
+	}
+	c.Number(` length="`, l.Length)
 	c.bytes(name, l)
 	c.attributes(name, l.Attrs)
-	c.b = append(c.b, "/>"...)
-}
-
-// extent appends the length, which only links have.
-func (c *encoder) extent(element string, l *websync.Link) {
-	n, stated := l.StatedLength()
-	if stated {
-		c.b = append(c.b, ` length="`...)
-		c.b = strconv.AppendInt(c.b, n, 10)
-		c.b = append(c.b, '"')
-	} else if l.Length != 0 {
-		c.breaks(element, &ruleLength)
-	}
+	c.B = append(c.B, "/>"...)
 }
 
 // bytes appends digests and modified, which links and content can have.
 func (c *encoder) bytes(element string, l *websync.Link) {
 	_, stated := l.StatedLength()
 	if l.Encoding != "" && (stated || len(l.Digests) > 0) {
-		c.refuse(element, sectionHash, errCoded)
+		c.Refuse(element, sectionHash, errCoded)
 	}
-	if len(l.Digests) > 0 {
-		c.hash(element, l.Digests)
-	}
-	if !l.Modified.IsZero() {
-		c.b = append(c.b, ` modified="`...)
-		c.b = append(appendDate(c.b, l.Modified), '"')
-	}
+	c.hash(element, l.Digests)
+	c.Date(` modified="`, l.Modified)
 }
 
 // hash appends digests. With legacyMD5 it also appends MD5 in le:md5.
 func (c *encoder) hash(element string, digests websync.Digests) {
-	c.b = append(c.b, ` hash="`...)
-	for i, d := range digests {
-		if i > 0 {
-			c.b = append(c.b, ' ')
-		}
+	for _, d := range digests {
 		if first, _ := digests.Get(d.Algorithm); first != d {
 			c.breaks(element, &ruleHashConflict)
 		}
 		if d.Known() {
-			c.b = document.AppendDigest(c.b, d)
 			continue
 		}
 		text := d.String()
@@ -718,26 +675,25 @@ func (c *encoder) hash(element string, digests websync.Digests) {
 			c.breaks(element, &ruleHash)
 		}
 		c.check(element, &ruleHash, syntax.DigestFault(text))
-		c.value(element, text)
 	}
-	c.b = append(c.b, '"')
+	c.Hash(digests)
 	if md5, ok := digests.Get("md5"); ok && c.legacyMD5 {
-		c.b = append(c.b, ` le:md5="`...)
-		c.b = append(document.AppendHex(c.b, md5.Sum), '"')
+		c.B = append(c.B, ` le:md5="`...)
+		c.B = append(document.AppendHex(c.B, md5.Sum), '"')
 	}
 }
 
 // attributes appends foreign attributes.
 func (c *encoder) attributes(element string, attrs []websync.Attr) {
 	if len(attrs) > 100 {
-		c.refuse(element, sectionForeign, errAttrCount)
+		c.Refuse(element, sectionForeign, errAttrCount)
 		return
 	}
 	for i := range attrs {
 		a := &attrs[i]
 		for _, earlier := range attrs[:i] {
 			if earlier.Space == a.Space && earlier.Local == a.Local {
-				c.refuse(element, sectionForeign, errAttrTwice)
+				c.Refuse(element, sectionForeign, errAttrTwice)
 			}
 		}
 		c.foreign(element, a, i+1)
@@ -750,7 +706,7 @@ func (c *encoder) foreign(in string, a *websync.Attr, n int) {
 	reserved := a.Space == TombstoneNamespace || a.Space == HistoryNamespace ||
 		a.Space == LinkExtNamespace && slices.Contains([]string{"md5", "hash", "modified"}, a.Local)
 	if reserved || !element.IsAttrSpace(a.Space, Namespace) || !element.IsLocal(a.Local) {
-		c.refuse(in, sectionForeign, errAttrSpace)
+		c.Refuse(in, sectionForeign, errAttrSpace)
 		return
 	}
 	if a.Space == LinkExtNamespace && a.Local == "etag" {
@@ -767,16 +723,11 @@ func (c *encoder) foreign(in string, a *websync.Attr, n int) {
 		}
 	}
 	if prefix == "" {
-		var buf [8]byte
-		prefix = string(strconv.AppendInt(append(buf[:0], "ns"...), int64(n), 10))
-		c.b = append(c.b, " xmlns:"...)
-		c.b = append(c.b, prefix...)
+		prefix = "ns" + strconv.Itoa(n)
+		c.B = append(append(c.B, " xmlns:"...), prefix...)
 		c.attr(in, `="`, a.Space)
 	}
-	c.b = append(c.b, ' ')
-	c.b = append(c.b, prefix...)
-	c.b = append(c.b, ':')
-	c.b = append(c.b, a.Local...)
+	c.B = append(append(append(append(c.B, ' '), prefix...), ':'), a.Local...)
 	c.attr(in, `="`, a.Value)
 }
 
@@ -828,9 +779,9 @@ func (c *encoder) content(x *Content) contentForm {
 	c.open(name)
 	switch {
 	case form == htmlContent || form == xhtmlContent:
-		c.plain(` type="`, x.Type)
-	case form != textContent && x.Type != "":
-		c.typeAttr(name, &ruleContentType, x.Type)
+		c.attr(name, ` type="`, x.Type)
+	case form != textContent:
+		c.valueAttr(name, ` type="`, &ruleContentType, x.Type, syntax.MediaTypeFault[string])
 		if syntax.IsComposite(x.Type) {
 			c.breaks(name, &ruleContentType)
 		}
@@ -842,15 +793,15 @@ func (c *encoder) content(x *Content) contentForm {
 		}
 		c.bytes(name, &x.Link)
 	} else if x.Length != 0 || len(x.Digests) > 0 {
-		c.refuse(name, sectionHash, errInline)
+		c.Refuse(name, sectionHash, errInline)
 	}
 	c.within(name, x.Lang, x.Base)
 	c.attributes(name, x.Attrs)
 	if form == srcContent || form == textContent && x.Value == "" {
-		c.b = append(c.b, "/>"...)
+		c.B = append(c.B, "/>"...)
 		return form
 	}
-	c.b = append(c.b, '>')
+	c.B = append(c.B, '>')
 	c.inline(x.Value, form)
 	c.close(name)
 	return form
@@ -864,59 +815,14 @@ func (c *encoder) inline(value string, form contentForm) {
 		c.div(name, value)
 	case xmlContent:
 		if _, err := element.Name(value); err != nil {
-			c.refuse(name, ruleContentXML.Section, err)
+			c.Refuse(name, ruleContentXML.Section, err)
 		}
 		c.nesting(name, value)
-		c.b = append(c.b, value...)
+		c.B = append(c.B, value...)
 	case base64Content:
 		c.check(name, &ruleContentBase64, syntax.Base64Fault(value))
-		c.b = append(c.b, value...)
+		c.B = append(c.B, value...)
 	default:
 		c.value(name, value)
 	}
-}
-
-// plainBytes are the bytes of plain media types and relations.
-var plainBytes = func() (t [256]bool) {
-	for i := range t {
-		c := byte(i)
-		t[c] = syntax.IsAlpha(c) || syntax.IsDigit(c) || c == '-' || c == '.' || c == '+'
-	}
-	return t
-}()
-
-// isPlainType reports whether s is a media type of the most common kind, which needs
-// neither a check nor escapes.
-func isPlainType(s string) bool {
-	slash := strings.IndexByte(s, '/')
-	if slash <= 0 || slash == len(s)-1 {
-		return false
-	}
-	for i := range len(s) {
-		if !plainBytes[s[i]] && i != slash {
-			return false
-		}
-	}
-	return true
-}
-
-// isPlainRel reports whether s is the name of a relation of the most common kind, which
-// needs neither a check nor escapes.
-func isPlainRel(s string) bool {
-	for i := range len(s) {
-		if !plainBytes[s[i]] {
-			return false
-		}
-	}
-	return true
-}
-
-// appendDate appends d in the form that Atom and its schema have: a date with a time to
-// the second or finer, and an offset of at most 14 hours (RFC 4287 §3.3).
-func appendDate(b []byte, d websync.Datetime) []byte {
-	if d.Precision() < websync.PrecisionSecond {
-		d = d.WithPrecision(websync.PrecisionSecond)
-	}
-	b, _ = document.AppendSchemaDate(b, d)
-	return b
 }

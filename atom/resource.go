@@ -78,14 +78,14 @@ type elementKeeper struct {
 }
 
 func (k *elementKeeper) begin() {
-	k.enc = encoder{b: k.enc.b[:0], space: ` xmlns="` + Namespace + `"`}
+	k.enc.B, k.enc.space = k.enc.B[:0], ` xmlns="`+Namespace+`"`
 }
 
 func (k *elementKeeper) end(local string) {
-	if k.enc.refused != nil || len(k.enc.b) == 0 {
+	if k.enc.Refusal("atom", "") != nil || len(k.enc.B) == 0 {
 		return
 	}
-	k.kept = append(k.kept, websync.Element{Space: Namespace, Local: local, XML: string(k.enc.b)})
+	k.kept = append(k.kept, websync.Element{Space: Namespace, Local: local, XML: string(k.enc.B)})
 }
 
 // markup keeps a text that a plain string does not hold in full.
@@ -214,11 +214,11 @@ func withBase(element []byte, base string) []byte {
 		from, to = at, min(end, at+len(attr)+len(own)+1)
 		base = string(syntax.AppendResolved(nil, base, []byte(html.UnescapeString(string(own)))))
 	}
-	value, err := xmlscan.AppendAttr([]byte(attr), base)
+	value, err := xmlscan.AppendAttr(nil, attr, base)
 	if err != nil {
 		return element
 	}
-	return slices.Concat(element[:from], value, []byte{'"'}, element[to:])
+	return slices.Concat(element[:from], value, element[to:])
 }
 
 // EntryOf returns an entry that describes r. updated is its time; if zero, it is
@@ -643,5 +643,5 @@ func clean[S ~[]E, E any](all S, write func(*encoder, S)) S {
 func writable[S any](s S, write func(*encoder, S)) bool {
 	var c encoder
 	write(&c, s)
-	return c.refused == nil
+	return c.Refusal("atom", "") == nil
 }

@@ -103,7 +103,7 @@ func (w *Writer) WriteTombstone(t *Tombstone) error {
 	c := &w.enc
 	c.start()
 	if w.state == inEntries {
-		c.refuse("deleted-entry", ruleFeedOrder.Section, errAfter)
+		c.Refuse("deleted-entry", ruleFeedOrder.Section, errAfter)
 	}
 	c.tombstone(t, "")
 	latest := w.latest[t.Ref]
@@ -165,7 +165,7 @@ func (w *Writer) Close() error {
 		return w.err
 	}
 	w.enc.start()
-	w.enc.b = append(w.enc.b, "\n</feed>\n"...)
+	w.enc.B = append(w.enc.B, "\n</feed>\n"...)
 	return w.end()
 }
 
@@ -209,7 +209,7 @@ func (w *Writer) misplaced() error {
 func (w *Writer) begin() *encoder {
 	c := &w.enc
 	// each element begins its line
-	c.b = append(c.b[:0], document.XMLHeading[:len(document.XMLHeading)-1]...)
+	c.B = append(c.B[:0], document.XMLHeading[:len(document.XMLHeading)-1]...)
 	c.start()
 	c.declare(w.Namespaces, w.LegacyMD5)
 	return c
@@ -224,7 +224,7 @@ func (w *Writer) finish(id string, next writerState) error {
 		return err
 	}
 	w.state = next
-	if len(w.enc.b) >= document.FlushSize {
+	if len(w.enc.B) >= document.FlushSize {
 		w.err = w.flush()
 	}
 	return w.err
@@ -235,7 +235,7 @@ func (w *Writer) document(id string) error {
 	if err := w.finish(id, afterDocument); err != nil {
 		return err
 	}
-	w.enc.b = append(w.enc.b, '\n')
+	w.enc.B = append(w.enc.B, '\n')
 	return w.end()
 }
 
@@ -246,6 +246,6 @@ func (w *Writer) end() error {
 }
 
 func (w *Writer) flush() (err error) {
-	w.enc.b, err = document.Flush("atom", w.dst, w.enc.b)
+	w.enc.B, err = document.Flush("atom", w.dst, w.enc.B)
 	return err
 }

@@ -227,6 +227,18 @@ func TestWriterLanguage(t *testing.T) {
 	}
 }
 
+// A value that is valid as a relation is no language for that.
+func TestWriterChecksByRule(t *testing.T) {
+	w := atom.NewWriter(io.Discard)
+	f := leastFeed(t)
+	require.NoError(t, w.WriteFeed(&f))
+	e := leastEntry(t)
+	e.Links = append(e.Links, websync.Link{Rel: "x", Href: "https://www.example.com/x"})
+	require.NoError(t, w.WriteEntry(&e))
+	e.Links[len(e.Links)-1].Lang = "x"
+	requireRefusal(t, w.WriteEntry(&e), e.ID, "link", "RFC 4287 §4.2.7.4")
+}
+
 func TestWriterDates(t *testing.T) {
 	for stated, want := range map[string]string{
 		"2024-05-02T03:04:05Z":                "2024-05-02T03:04:05Z",

@@ -1,11 +1,13 @@
 package resourcesync
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/internal/document"
@@ -32,9 +34,7 @@ type Writer struct {
 	out   *sitemap.Writer
 	begun bool
 	check checker
-	id    string // of the entry at hand
-	wrong error  // the first error that check has reported of it
-	buf   []byte // its md and ln
+	enc   document.Encoder // of the md and ln of the entry at hand
 	entry sitemap.Entry
 	err   error // sticks
 }
@@ -98,16 +98,11 @@ func (w *Writer) Write(e *Entry) error {
 		exact.Metadata.makeExact()
 		e = &exact
 	}
-	w.id, w.wrong = e.Loc, nil
 	w.check.entry(e)
-	if w.wrong == nil {
-		w.render(&e.Metadata, e.Links, "")
-	}
-	if w.wrong == nil {
-		w.elements(e.Elements)
-	}
-	if w.wrong != nil {
-		return w.wrong
+	w.render(&e.Metadata, e.Links, "")
+	w.elements(e.Elements)
+	if err := w.enc.Refusal("resourcesync", e.Loc); err != nil {
+		return err
 	}
 	w.entry = e.Entry
 	w.entry.LastMod = inUTC(e.LastMod)
@@ -134,29 +129,25 @@ func (w *Writer) begin(h *Head) error {
 	head := *h
 	head.Metadata.makeExact()
 	w.check.document(&head)
-	if w.wrong == nil {
-		w.render(&head.Metadata, head.Links, "\n")
-	}
-	if w.wrong == nil {
-		w.elements(h.Elements)
-	}
-	if w.wrong != nil {
-		return w.wrong
+	w.render(&head.Metadata, head.Links, "\n")
+	w.elements(h.Elements)
+	if err := w.enc.Refusal("resourcesync", ""); err != nil {
+		return err
 	}
 	s := w.out
 	s.WriterOptions = w.WriterOptions
-	ours := append([]byte(nil), w.buf...)
+	ours := bytes.Clone(w.enc.B)
 	s.Appender = &sitemap.Appender{
 		Prefix: "rs", Space: Namespace,
 		Document: func(b []byte) []byte { return append(b, ours...) },
-		Entry:    func(b []byte, _ *sitemap.Entry) []byte { return append(b, w.buf...) },
+		Entry:    func(b []byte, _ *sitemap.Entry) []byte { return append(b, w.enc.B...) },
 	}
 	return nil
 }
 
 // refuse keeps the first requirement that the entry at hand, or the head, breaks.
 func (w *Writer) refuse(rule Rule, at subject, _, message string) {
-	if rule.Severity < websync.SeverityError || w.wrong != nil {
+	if rule.Severity < websync.SeverityError {
 		return
 	}
 	local := "ln"
@@ -166,13 +157,7 @@ func (w *Writer) refuse(rule Rule, at subject, _, message string) {
 	case onMetadata:
 		local = "md"
 	}
-	w.fail(local, rule.Section, errors.New(message))
-}
-
-func (w *Writer) fail(local, section string, err error) {
-	if w.wrong == nil {
-		w.wrong = &websync.EntryError{Format: "resourcesync", ID: w.id, Element: local, Section: section, Err: err}
-	}
+	w.enc.Refuse(local, rule.Section, errors.New(message))
 }
 
 // ours returns an error of the sitemap's writer as one of this package.
@@ -190,106 +175,66 @@ func (w *Writer) ours(err error) error {
 func (w *Writer) elements(all []websync.Element) {
 	for i := range all {
 		if x := &all[i]; x.Space == Namespace || isNear(x.Space) {
-			w.fail(x.Local, sectionFormat, errors.New("the elements of the standard are in Metadata and Links"))
+			w.enc.Refuse(x.Local, sectionFormat, errors.New("the elements of the standard are in Metadata and Links"))
 		}
 	}
 }
 
-// render writes an md and its links into w.buf, with end after each.
+// render writes an md and its links into w.enc, with end after each.
 func (w *Writer) render(m *Metadata, links []Link, end string) {
-	w.buf = w.buf[:0]
+	c := &w.enc
+	c.B = c.B[:0]
 	if !m.isZero() {
 		from := w.start("md")
-		w.attr("capability", string(m.Capability))
-		w.time("at", m.At)
-		w.time("completed", m.Completed)
-		w.time("from", m.From)
-		w.time("until", m.Until)
-		w.attr("change", string(m.Change))
-		w.time("datetime", m.Datetime)
-		w.hash(m.Digests)
-		w.length(m.Length)
-		w.attr("type", m.Type)
-		w.attr("encoding", m.Encoding)
-		w.attr("path", m.Path)
+		w.attr(` capability="`, string(m.Capability))
+		c.Date(` at="`, inUTC(m.At))
+		c.Date(` completed="`, inUTC(m.Completed))
+		c.Date(` from="`, inUTC(m.From))
+		c.Date(` until="`, inUTC(m.Until))
+		w.attr(` change="`, string(m.Change))
+		c.Date(` datetime="`, inUTC(m.Datetime))
+		c.Hash(m.Digests)
+		c.Number(` length="`, m.Length)
+		w.attr(` type="`, m.Type)
+		w.attr(` encoding="`, m.Encoding)
+		w.attr(` path="`, m.Path)
 		w.foreign("md", from, m.Attrs)
-		w.buf = append(w.buf, end...)
+		c.B = append(c.B, end...)
 	}
 	for i := range links {
 		l := &links[i]
 		from := w.start("ln")
-		w.attr("rel", l.Rel)
-		w.attr("href", l.Href)
-		w.time("modified", l.Modified)
-		w.hash(l.Digests)
-		w.length(l.Length)
-		w.attr("type", l.Type)
-		w.attr("encoding", l.Encoding)
-		w.attr("path", l.Path)
-		if l.Priority > 0 {
-			w.name("pri")
-			w.buf = strconv.AppendInt(w.buf, int64(l.Priority), 10)
-			w.buf = append(w.buf, '"')
-		}
+		w.attr(` rel="`, l.Rel)
+		w.attr(` href="`, l.Href)
+		c.Date(` modified="`, inUTC(l.Modified))
+		c.Hash(l.Digests)
+		c.Number(` length="`, l.Length)
+		w.attr(` type="`, l.Type)
+		w.attr(` encoding="`, l.Encoding)
+		w.attr(` path="`, l.Path)
+		c.Number(` pri="`, int64(l.Priority))
 		w.foreign("ln", from, l.Attrs)
-		w.buf = append(w.buf, end...)
+		c.B = append(c.B, end...)
 	}
 }
 
 // start begins an element, and returns where.
 func (w *Writer) start(local string) (from int) {
-	from = len(w.buf)
-	w.buf = append(w.buf, "<rs:"...)
-	w.buf = append(w.buf, local...)
+	from = len(w.enc.B)
+	w.enc.B = append(append(w.enc.B, "<rs:"...), local...)
 	return from
 }
 
-// name begins an attribute.
-func (w *Writer) name(name string) {
-	w.buf = append(w.buf, ' ')
-	w.buf = append(w.buf, name...)
-	w.buf = append(w.buf, `="`...)
-}
-
-// attr writes an attribute, unless it is empty.
-func (w *Writer) attr(name, value string) {
+// attr writes an attribute, unless it is empty. start is all that precedes its value.
+func (w *Writer) attr(start, value string) {
 	if value == "" {
 		return
 	}
-	w.name(name)
-	b, err := xmlscan.AppendAttr(w.buf, value)
+	b, err := xmlscan.AppendAttr(w.enc.B, start, value)
 	if err != nil {
-		w.fail("", "XML 1.0 §2.2", errors.New(name+": "+err.Error()))
+		w.enc.Refuse("", document.SectionXML, errors.New(strings.Trim(start, ` ="`)+": "+err.Error()))
 	}
-	w.buf = append(b, '"')
-}
-
-// hash writes the digests, which have been checked.
-func (w *Writer) hash(digests websync.Digests) {
-	for i, d := range digests {
-		if i == 0 {
-			w.name("hash")
-		} else {
-			w.buf = append(w.buf, ' ')
-		}
-		if !d.Known() {
-			w.buf, _ = xmlscan.AppendAttr(w.buf, d.String())
-			continue
-		}
-		w.buf = document.AppendDigest(w.buf, d)
-	}
-	if len(digests) > 0 {
-		w.buf = append(w.buf, '"')
-	}
-}
-
-func (w *Writer) time(name string, d websync.Datetime) {
-	if d.IsZero() {
-		return
-	}
-	w.name(name)
-	w.buf, _ = document.AppendSchemaDate(w.buf, exact(d))
-	w.buf = append(w.buf, '"')
+	w.enc.B = b
 }
 
 // exact returns a time as an md or ln is written with it: "2013" as its first second.
@@ -332,15 +277,6 @@ func inUTC(d websync.Datetime) websync.Datetime {
 	return d
 }
 
-func (w *Writer) length(n int64) {
-	if n == 0 {
-		return
-	}
-	w.name("length")
-	w.buf = strconv.AppendInt(w.buf, max(n, 0), 10) // StatedZero is negative
-	w.buf = append(w.buf, '"')
-}
-
 const xmlNamespace = "http://www.w3.org/XML/1998/namespace"
 
 // foreign writes attributes of other namespaces, and ends the tag.
@@ -348,32 +284,31 @@ func (w *Writer) foreign(local string, from int, attrs []websync.Attr) {
 	for i, a := range attrs {
 		if a.Space == "" || a.Space == Namespace || isNear(a.Space) {
 			err := fmt.Errorf("the attribute %.100q of others has no namespace, or the standard's", a.Local)
-			w.fail(local, sectionFormat, err)
+			w.enc.Refuse(local, sectionFormat, err)
 			return
 		}
 		prefix := "xml"
 		if a.Space != xmlNamespace {
 			prefix = "a" + strconv.Itoa(i)
-			w.attr("xmlns:"+prefix, a.Space)
+			w.attr(" xmlns:"+prefix+`="`, a.Space)
 		}
-		w.name(prefix + ":" + a.Local)
-		b, err := xmlscan.AppendAttr(w.buf, a.Value)
+		b, err := xmlscan.AppendAttr(w.enc.B, " "+prefix+":"+a.Local+`="`, a.Value)
 		if err != nil {
-			w.fail(local, "XML 1.0 §2.2", err)
+			w.enc.Refuse(local, document.SectionXML, err)
 			return
 		}
-		w.buf = append(b, '"')
+		w.enc.B = b
 	}
-	w.buf = append(w.buf, "/>"...)
+	w.enc.B = append(w.enc.B, "/>"...)
 	if len(attrs) == 0 {
 		return
 	}
-	xml := "<rs:" + local + ` xmlns:rs="` + Namespace + `"` + string(w.buf[from+len("<rs:")+len(local):])
+	xml := "<rs:" + local + ` xmlns:rs="` + Namespace + `"` + string(w.enc.B[from+len("<rs:")+len(local):])
 	n, err := element.Parse(&websync.Element{Space: Namespace, Local: local, XML: xml})
 	if err == nil && !slices.Equal(n.Attrs[max(0, len(n.Attrs)-len(attrs)):], attrs) {
 		err = errors.New("a name that is none")
 	}
 	if err != nil {
-		w.fail(local, sectionFormat, fmt.Errorf("attributes of others: %w", err))
+		w.enc.Refuse(local, sectionFormat, fmt.Errorf("attributes of others: %w", err))
 	}
 }

@@ -60,11 +60,11 @@ func (w *Writer) appendAttrs(h *Head) error {
 
 // appendAttr appends an attribute.
 func (w *Writer) appendAttr(name, value string) error {
-	b, err := xmlscan.AppendAttr(append(w.buf, " "+name+`="`...), value)
+	b, err := xmlscan.AppendAttr(w.buf, " "+name+`="`, value)
 	if err != nil {
 		return w.refuseAttr(name, err)
 	}
-	w.buf = append(b, '"')
+	w.buf = b
 	return nil
 }
 

@@ -168,9 +168,9 @@ func (j *jsonReader) keep(elements *[]websync.Element, name string, offset int) 
 	if len(name)+len(value) > j.maxValue() {
 		j.Stop(j.fail("", j.tooLong("a name or value")))
 	}
-	b, err := xmlscan.AppendAttr(append(j.xml[:0], `<member xmlns="`+JSONNamespace+`" name="`...), name)
+	b, err := xmlscan.AppendAttr(j.xml[:0], `<member xmlns="`+JSONNamespace+`" name="`, name)
 	if err == nil {
-		b, err = xmlscan.AppendText(append(b, `">`...), value)
+		b, err = xmlscan.AppendText(append(b, '>'), value)
 	}
 	if err != nil {
 		j.leave(name, err.Error())

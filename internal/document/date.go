@@ -35,6 +35,16 @@ func AppendSchemaDate(b []byte, d websync.Datetime) ([]byte, websync.Datetime) {
 	return b, d
 }
 
+// AppendSchemaTime is AppendSchemaDate for elements that must have a time. A date becomes
+// the first second of its period.
+func AppendSchemaTime(b []byte, d websync.Datetime) []byte {
+	if d.Precision() < websync.PrecisionSecond {
+		d = d.WithPrecision(websync.PrecisionSecond)
+	}
+	b, _ = AppendSchemaDate(b, d)
+	return b
+}
+
 // SchemaDate returns d as AppendSchemaDate writes it.
 func SchemaDate(d websync.Datetime) websync.Datetime {
 	var buf [64]byte

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-
-	"github.com/websync-go/websync"
 )
 
 const (
@@ -27,11 +25,6 @@ func Flush(format string, dst io.Writer, b []byte) ([]byte, error) {
 		err = fmt.Errorf("%s: %w", format, err)
 	}
 	return b[:0], err
-}
-
-// AppendDigest appends a digest of a known algorithm in the form algorithm:hex.
-func AppendDigest(b []byte, d websync.Digest) []byte {
-	return AppendHex(append(append(b, d.Algorithm...), ':'), d.Sum)
 }
 
 // AppendHex appends the bytes of sum in hex.

@@ -44,12 +44,9 @@ func (m *Builder) Start(local string) {
 
 // Attr adds an attribute to the element that was started last, unless value is empty.
 func (m *Builder) Attr(name, value string) {
-	if value == "" {
-		return
+	if value != "" {
+		m.escaped(xmlscan.AppendAttr(m.b, " "+name+`="`, value))
 	}
-	m.b = append(m.b, " "+name+`="`...)
-	m.escape(value, xmlscan.AppendAttr)
-	m.b = append(m.b, '"')
 }
 
 // End ends the element that was started last, with its text.
@@ -93,12 +90,11 @@ func (m *Builder) closeTag() {
 func (m *Builder) text(s string) {
 	if s != "" {
 		m.closeTag()
-		m.escape(s, xmlscan.AppendText)
+		m.escaped(xmlscan.AppendText(m.b, s))
 	}
 }
 
-func (m *Builder) escape(s string, appendEscaped func([]byte, string) ([]byte, error)) {
-	b, err := appendEscaped(m.b, s)
+func (m *Builder) escaped(b []byte, err error) {
 	if m.b = b; m.err == nil {
 		m.err = err
 	}

@@ -13,9 +13,13 @@ import (
 // the result may have been written to.
 func AppendText(dst []byte, s string) ([]byte, error) { return escape(dst, view(s), inText) }
 
-// AppendAttr appends s to dst, escaped as the value of an attribute in double quotes. All
-// else is as for AppendText.
-func AppendAttr(dst []byte, s string) ([]byte, error) { return escape(dst, view(s), inValue) }
+// AppendAttr appends an attribute to dst. start is all that precedes its value, such as
+// ` href="`. Instead of a value that XML cannot carry it appends an empty one, and returns
+// an error.
+func AppendAttr(dst []byte, start, value string) ([]byte, error) {
+	dst, err := escape(append(dst, start...), view(value), inValue)
+	return append(dst, '"'), err
+}
 
 // IsPlain reports whether AppendText returns s as it is, and s has no line ends and tabs.
 func IsPlain(s string) bool { return textStops.clean(view(s)) == len(s) }

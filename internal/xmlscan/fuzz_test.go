@@ -297,10 +297,8 @@ func written(t *testing.T, r *xmlscan.Reader) string {
 	var b []byte
 	var err error
 	value := func(name, value string) {
-		b = append(b, " "+name+`="`...)
-		b, err = xmlscan.AppendAttr(b, value)
+		b, err = xmlscan.AppendAttr(b, " "+name+`="`, value)
 		require.NoError(t, err)
-		b = append(b, '"')
 	}
 	for k := xmlscan.Start; ; {
 		switch k {
