@@ -62,7 +62,8 @@ func (c *Encoder) Hash(digests websync.Digests) {
 		if d.Known() {
 			c.B = AppendHex(append(append(c.B, d.Algorithm...), ':'), d.Sum)
 		} else {
-			c.B, _ = xmlscan.AppendText(c.B, d.String())
+			b, _ := xmlscan.AppendAttr(c.B, "", d.String())
+			c.B = b[:len(b)-1] // another digest may follow
 		}
 	}
 	if len(digests) > 0 {
