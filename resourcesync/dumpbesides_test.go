@@ -26,6 +26,7 @@ import (
 // TestChangeDumpBesidesPublishers harvests publishers of a Change List and a Change Dump:
 // whatever is in the dump, what the list says is held.
 func TestChangeDumpBesidesPublishers(t *testing.T) {
+	racing.Skip(t)
 	const from, until = 0, never
 	all := func(version, shift int, more string) string {
 		var b strings.Builder
@@ -374,6 +375,7 @@ func damage(random *rand.Rand, text string) string {
 // depends on them; without, damage of a package is noticed. In any case the harvest
 // recovers.
 func TestChangeDumpDamaged(t *testing.T) {
+	racing.Skip(t)
 	seeds := racing.Some[uint64](150)
 	for seed := range seeds {
 		random := rand.New(rand.NewPCG(seed, 4))

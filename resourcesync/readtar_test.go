@@ -14,6 +14,7 @@ import (
 	"github.com/ulikunitz/xz"
 
 	"github.com/websync-go/websync"
+	"github.com/websync-go/websync/internal/testing/racing"
 )
 
 // tarOf returns a tar archive of files, and of other members by their headers.
@@ -66,6 +67,7 @@ func contentOf(t *testing.T, b *bundle) map[string]string {
 
 // TestArchives opens packages in each format, as it is and as its server compresses it.
 func TestArchives(t *testing.T) {
+	racing.Skip(t)
 	noise := make([]byte, 100_000)
 	rand.New(rand.NewSource(1)).Read(noise)
 	long := strings.Repeat("d/", 80) + "long"
@@ -118,6 +120,7 @@ func TestSparse(t *testing.T) {
 }
 
 func TestArchivesRefused(t *testing.T) {
+	racing.Skip(t)
 	plain := tarOf(t, tar.FormatPAX, []file{{"manifest.xml", strings.Repeat("<url/>", 1000)}, {"a", "text"}})
 	zeros := make([]byte, freeRatio+1)
 	bomb := bytes.Repeat(xzOf(t, xz.WriterConfig{DictCap: 1 << 16}, zeros[:1<<20]), 65) // a dictionary is made for each

@@ -87,6 +87,7 @@ func (s *killSite) edition(i int) int {
 // TestHarvestKill kills the command at random moments of a harvest, runs it again, and
 // compares the store with that of an undisturbed run.
 func TestHarvestKill(t *testing.T) {
+	racing.Skip(t)
 	t.Parallel()
 	if *kills == 0 {
 		t.Skip("-kills=0")

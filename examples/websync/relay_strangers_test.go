@@ -311,6 +311,7 @@ func quarantine(t *testing.T, store *harvest.Catalog) {
 // TestHugeTitles: a stranger's titles make lists whose compressed form readers refuse. They
 // are sent as they are.
 func TestHugeTitles(t *testing.T) {
+	racing.Skip(t)
 	w := newStrangersWorld(t, harvest.NewCatalog(memstore.New()), nil)
 	w.state(honest, "https://honest.example/1", "honest")
 	for i := range 3 {
@@ -323,6 +324,7 @@ func TestHugeTitles(t *testing.T) {
 // TestLongDescriptions: a stranger's entries of a megabyte each, in every part of a
 // description, make no long documents. Readers of every protocol get what counts of all.
 func TestLongDescriptions(t *testing.T) {
+	racing.Skip(t)
 	const n, megabyte = 60, 1 << 20
 	w := newStrangersWorld(t, harvest.NewCatalog(memstore.New()), nil)
 	w.state(honest, "https://honest.example/1", "honest")
