@@ -147,7 +147,7 @@ func (c *encoder) iriAttr(element, name string, r *Rule, s string) {
 	c.B = append(c.B, '"')
 }
 
-// iri appends an absolute IRI.
+// iri appends an absolute IRI, in an element or an attribute: it can hold no quote.
 func (c *encoder) iri(element string, r *Rule, s string) {
 	isURL, isPlain := syntax.CommonURL(s)
 	if isPlain {
