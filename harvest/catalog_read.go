@@ -315,6 +315,7 @@ func byID[T any](ctx context.Context, s *Catalog, kind byte, source, after strin
 				if err != nil || !ok {
 					return err
 				}
+				s.noteSource(source, src)
 				prefix := newKey(kind).source(src.n)
 				begin := from
 				if begin == nil {
