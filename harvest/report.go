@@ -169,8 +169,9 @@ func (r *Report) keep(n int) {
 
 func (r *Report) outcome(o Outcome, n int64) {
 	counts := [numOutcomes]*int64{
-		&r.Unchanged, &r.Created, &r.Updated, &r.Deleted, &r.Touched, &r.History,
-		&r.Deferred, &r.Failed, &r.Failed, &r.Gone, &r.Withheld, &r.Excluded,
+		OutcomeUnchanged: &r.Unchanged, OutcomeCreated: &r.Created, OutcomeUpdated: &r.Updated, OutcomeDeleted: &r.Deleted,
+		OutcomeTouched: &r.Touched, OutcomeHistory: &r.History, OutcomeDeferred: &r.Deferred, OutcomeFailed: &r.Failed,
+		OutcomeParked: &r.Failed, OutcomeGone: &r.Gone, OutcomeWithheld: &r.Withheld, OutcomeExcluded: &r.Excluded,
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
