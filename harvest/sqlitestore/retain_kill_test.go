@@ -83,7 +83,7 @@ func TestKillRetain(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "store.db")
 	last, generation := 0, uint64(0)
 	for round := range racing.Some(20) {
-		last = max(last, killed(t, retainFile+"="+file, 5*round%40))
+		last = max(last, killed(t, retainFile+"="+file, 15*round%40))
 		s, err := sqlitestore.OpenCatalog(t.Context(), file, nil)
 		require.NoError(t, err)
 		if round%2 == 1 { // otherwise the next process finds what this one has left
