@@ -55,10 +55,10 @@
 // the last. To find the last, the engine holds back up to 1024 events.
 //
 // If an event has the time of the record and states less, such as no digest, no title or
-// a coarser time, the record stays as it is. Of two times of different precision that may be the
-// same, the finer one is fetched. A later description replaces everything: bodies that it
-// does not state are not kept. If only the time has changed, the Catalog's log gets no
-// entry, unless an event of a log states it.
+// a coarser time, the record stays as it is. Of two times of different precision that may
+// be the same, the finer one is fetched. A later description replaces everything: bodies
+// that it does not state are not kept. If only the time has changed, the Catalog's log
+// gets no entry, unless an event of a log states it.
 //
 // A record that a snapshot deleted keeps its last Modified. A log event that is not later
 // does not revive it; a snapshot that lists it again does.
@@ -110,8 +110,8 @@
 // try again after waits that grow to a day. After [Harvester].Attempts failures the task
 // is parked: they stop, even if the source goes on listing the resource. See also
 // [OutcomeGone] and [LeftAloneError]. They try earlier only if the source states
-// something else, or with Recheck. Bytes that
-// come with an event and have no URL can't be tried again: their failure is a Problem.
+// something else, or with Recheck. Bytes that come with an event and have no URL can't be
+// tried again: their failure is a Problem.
 //
 // A panic of a Getter, or of a Fetcher or Reader that it calls, is a failure of its
 // resource. A panic of a Source that lists is a Problem and ends the run with an error.
@@ -131,8 +131,8 @@
 //     answer, or a login page with status 200 for a few resources
 //   - a redirect from a document of an archive to an older one that no run has read
 //
-// The next correct listing repairs lists. A body stays wrong until its source
-// states a change, or Recheck asks for it, and the server answers correctly.
+// The next correct listing repairs lists. A body stays wrong until its source states a
+// change, or Recheck asks for it, and the server answers correctly.
 //
 // # Writing a Source
 //

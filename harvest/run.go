@@ -34,7 +34,8 @@ import (
 //	change.go    the next state of the record
 //	alike.go     bodies that replace others are compared with each other
 //	commit.go    it is stored with others, by catalog_commit.go
-//	sweep.go     at the end of a snapshot, what that did not list is deleted: see document.go
+//	sweep.go     at the end of a snapshot, what that did not list is deleted: see
+//	             document.go
 //
 // work.go feeds tasks instead of events, and dry.go plans without writing.
 type run struct {

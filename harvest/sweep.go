@@ -1,7 +1,6 @@
 package harvest
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -157,8 +156,11 @@ func (w *sweeper) gone(ctx context.Context) iter.Seq2[goneRecord, error] {
 		tasks := w.taskCursor(ctx)
 		defer tasks.stop()
 		for rec, err := range w.unlisted(ctx) {
-			waiting, taskErr := tasks.find(rec.ID)
-			if err = cmp.Or(err, taskErr); err != nil {
+			var waiting *Task
+			if err == nil {
+				waiting, err = tasks.find(rec.ID)
+			}
+			if err != nil {
 				yield(goneRecord{}, &StoreError{err})
 				return
 			}

@@ -22,9 +22,9 @@
 // than MaxRequests. Nothing else happens: no State is written, and no page is rendered.
 //
 //  1. The document at the URL. If it can be harvested, that is all. Related documents
-//     are then requested: the Capability List of a Resource List, the
-//     subscription document of an archive document, the feeds of an index of feeds, the
-//     update feed of an ELI sitemap, and the sitemap of such a feed.
+//     are then requested: the Capability List of a Resource List, the subscription
+//     document of an archive document, the feeds of an index of feeds, the update feed of
+//     an ELI sitemap, and the sitemap of such a feed.
 //  2. What the document links to, in its HTTP header or in the head of a web page, with
 //     the relations resourcesync, sitemap and feed; alternate with the media type of a
 //     feed; and self, if there is a WebSub hub. If the URL has a path and something is

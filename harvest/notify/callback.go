@@ -227,7 +227,8 @@ func (s *Subscriber) unavailable(w http.ResponseWriter, err error) {
 	http.Error(w, "try again later", http.StatusServiceUnavailable)
 }
 
-// hasValidSignature reports whether the signature of the body was made with secret (WebSub §7.1).
+// hasValidSignature reports whether the signature of the body was made with secret
+// (WebSub §7.1).
 func hasValidSignature(secret, signature string, body io.Reader) (bool, error) {
 	if secret == "" {
 		return true, nil
