@@ -201,7 +201,7 @@ func TestRelayKill(t *testing.T) {
 	for range 100 {
 		w.change()
 	}
-	then := w.asked
+	then := func(*http.Request) { w.asked() }
 	one.then.Store(&then)
 	two.then.Store(&then)
 	f := newFront(t, w.read)

@@ -449,7 +449,7 @@ func TestDrippingHosts(t *testing.T) {
 	defer close(ended)
 	up := newUpstream(t, "sitemap")
 	up.put("a.txt", "a")
-	then := func() { <-busy }
+	then := func(*http.Request) { <-busy }
 	up.then.Store(&then)
 	r := startRelay(t, 1, append(append([]string{"-store=mem", "-as=atom", "-every=10ms"}, urls...), up.entry)...)
 	reader := newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src})

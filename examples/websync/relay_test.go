@@ -45,8 +45,8 @@ type upstream struct {
 	lists   *cli.Publication
 	handler atomic.Pointer[publish.Handler]
 	store   *harvest.Catalog
-	asked   atomic.Int64           // requests for lists
-	then    atomic.Pointer[func()] // before each answer
+	asked   atomic.Int64                        // requests for lists
+	then    atomic.Pointer[func(*http.Request)] // before each answer
 }
 
 const ownKey = "own"
@@ -59,7 +59,7 @@ func newUpstream(t *testing.T, protocol string, hubs ...string) *upstream {
 			u.asked.Add(1)
 		}
 		if then := u.then.Load(); then != nil {
-			(*then)()
+			(*then)(r)
 		}
 		u.handler.Load().ServeHTTP(w, r)
 	}))
