@@ -778,6 +778,8 @@ func (c *encoder) content(x *Content) contentForm {
 	}
 	c.open(name)
 	switch {
+	case form == textContent && x.Value != "":
+		c.B = append(c.B, ` type="text"`...) // the default, but a reader is known that takes none for Base64
 	case form == htmlContent || form == xhtmlContent:
 		c.attr(name, ` type="`, x.Type)
 	case form != textContent:
