@@ -45,6 +45,7 @@ type relayCommand struct {
 	pingers    []*publish.Pinger
 	merger     *merger
 	members    members
+	claiming   sync.Mutex // held while a follower gets its Sources
 	working    sync.WaitGroup
 
 	args    []string

@@ -33,10 +33,18 @@ type follower struct {
 	ended   bool     // it follows no longer
 }
 
-func (f *follower) hasEnded() bool {
+// lose makes f follow a source no longer.
+func (f *follower) lose(key string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.ended
+	f.keys = slices.DeleteFunc(slices.Clone(f.keys), func(k string) bool { return k == key })
+}
+
+// state returns the keys of the Sources, and whether f follows no longer.
+func (f *follower) state() (keys []string, ended bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.keys, f.ended
 }
 
 // following returns those that follow the sources of the configuration.
@@ -51,12 +59,12 @@ func (p *relayCommand) following() []*follower {
 func (p *relayCommand) follow(ctx context.Context, followers []*follower) error {
 	followers = slices.DeleteFunc(slices.Clone(followers), func(f *follower) bool { return f.Quarantined })
 	cli.AwaitAll(ctx, followers, func(ctx context.Context, f *follower) error {
-		if f.hasEnded() {
+		if _, ended := f.state(); ended {
 			return nil
 		}
 		err := p.open(ctx, f)
-		if ctx.Err() == nil && !f.hasEnded() {
-			p.recorder.Opened(ctx, f.target.URL, f.keys, err)
+		if keys, ended := f.state(); ctx.Err() == nil && !ended {
+			p.recorder.Opened(ctx, f.target.URL, keys, err)
 		}
 		return err
 	}, p.fail)
@@ -82,6 +90,12 @@ func (p *relayCommand) open(ctx context.Context, f *follower) error {
 	for i := range left {
 		p.fail(left[i].Err(f.target))
 		sources = append(sources, left[i].Source)
+	}
+	p.claiming.Lock()
+	defer p.claiming.Unlock()
+	sources, err = p.claim(ctx, f, sources)
+	if err != nil {
+		return err
 	}
 	var entries []schedule.Entry
 	var keys []string
@@ -139,10 +153,7 @@ func (r rooted) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Respo
 // doubt lets what a source is be found out anew at the next start.
 func (p *relayCommand) doubt(key string) {
 	for _, f := range p.following() {
-		f.mu.Lock()
-		mine := slices.Contains(f.keys, key)
-		f.mu.Unlock()
-		if mine {
+		if keys, _ := f.state(); slices.Contains(keys, key) {
 			p.opener.Doubt(context.Background(), f.target)
 		}
 	}

@@ -127,6 +127,59 @@ func (p *relayCommand) member(source string) (m union.Member, ok bool) {
 	return m, true
 }
 
+// claim returns those of some Sources, to which the URL of f leads, that are not another
+// follower's, and takes them from followers with less right to them. It reports the
+// others, or returns an error if there are no more.
+func (p *relayCommand) claim(ctx context.Context, f *follower, sources []harvest.Source) (own []harvest.Source, err error) {
+	var taken []string
+	for _, src := range sources {
+		key := src.Key()
+		if owner := p.owner(f, key); owner != nil {
+			if err != nil {
+				p.fail(err)
+			}
+			err = fmt.Errorf("%s leads to %s, which is and remains a source of %s", websync.RedactURL(f.target.URL),
+				websync.RedactURL(key), websync.RedactURL(owner.target.URL))
+			continue
+		}
+		own = append(own, src)
+		if before := p.follower(key); before != nil && before != f {
+			before.lose(key)
+			taken = append(taken, key)
+		}
+	}
+	if err != nil && len(own) > 0 {
+		p.fail(err)
+		err = nil
+	}
+	return own, errors.Join(err, p.scheduler.Remove(ctx, taken...))
+}
+
+// owner returns the follower of another URL than that of f that has a source, and no less
+// right to it; nil if there is none. It may be one that is quarantined.
+func (p *relayCommand) owner(f *follower, key string) *follower {
+	noted := p.members.url(key)
+	for _, other := range p.following() {
+		url := other.target.URL
+		if (url == noted || url == key) && url != f.target.URL && rightTo(key, url) >= rightTo(key, f.target.URL) {
+			return other
+		}
+	}
+	return nil
+}
+
+// rightTo returns what right a URL of the configuration has to a source to which it leads:
+// anybody may name a document of somebody else.
+func rightTo(key, url string) int {
+	switch {
+	case url == key:
+		return 2
+	case onSameHost(url, key):
+		return 1
+	}
+	return 0 // as good as that of any other; the first one has it
+}
+
 // follower returns what follows a source; nil if its URL is no longer named.
 func (p *relayCommand) follower(source string) *follower {
 	url := p.members.url(source)

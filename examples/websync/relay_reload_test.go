@@ -39,7 +39,7 @@ func newReloading(t *testing.T, sources ...string) *reloading {
 
 // start starts the relay, with a new reader.
 func (r *reloading) start() {
-	r.running = startRelay(r.T, 1, "-store=sqlite:"+r.file, "-as=atom", "-config="+r.config)
+	r.running = startRelay(r.T, 1, "-store=sqlite:"+r.file, "-as=atom", "-allow-private", "-config="+r.config)
 	r.reader = newReader(&atom.Source{URL: r.entries[0]})
 	r.reader.harvester.MaxDelete = -1
 }

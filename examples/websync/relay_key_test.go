@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/websync-go/websync/atom"
+	"github.com/websync-go/websync/internal/testing/testkit"
+)
+
+// pointing returns a source that is a page of a host, which names the document of an
+// upstream as its own.
+func pointing(t *testing.T, u *upstream, name string) (url, source string) {
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/page" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(w, `<!doctype html><link rel="alternate" type="application/atom+xml" href="%s">`, u.entry)
+	}))
+	t.Cleanup(page.Close)
+	host := strings.Replace(page.URL, "127.0.0.1", name, 1)
+	return host + "/page", fmt.Sprintf(`{"url": "%[1]s/page", "scope": ["%[1]s/"], "every": "never"}`, host)
+}
+
+// TestOthersSource: a source that leads to the document of another source takes nothing of
+// that, wherever it stands in the configuration, and does not lift its quarantine.
+func TestOthersSource(t *testing.T) {
+	for name, sources := range map[string]string{
+		"before the other": `%[2]s, {"url": %[1]q, "protocol": "atom", "every": "10ms", "interval": "0s"}`,
+		"after it":         `{"url": %[1]q, "protocol": "atom", "every": "10ms", "interval": "0s"}, %[2]s`,
+		"on its host":      `%[2]s, {"url": %[1]q, "protocol": "atom", "every": "10ms", "interval": "0s"}`,
+		"quarantined":      `{"url": %[1]q, "protocol": "atom", "quarantined": true}, %[2]s`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			u, own := newUpstream(t, "atom"), newUpstream(t, "atom")
+			u.put("a.txt", "a")
+			own.put("own.txt", "own")
+			host := "localhost"
+			if name == "on its host" {
+				host = "127.0.0.1"
+			}
+			url, other := pointing(t, u, host)
+			all := fmt.Sprintf(`{"url": %q, "protocol": "atom", "every": "10ms", "interval": "0s"}, `, own.entry) + fmt.Sprintf(sources, u.entry, other)
+			r := startRelay(t, 1, "-store=mem", "-as=atom", "-allow-private", configured(t, `{"sources": [%s]}`, all))
+			said := fmt.Sprintf("relay: %s leads to %s, which is and remains a source of %s\n", url, u.entry, u.entry)
+			eventually(t, func() bool { return strings.Contains(r.stderr.String(), said) }, r.stderr)
+			published := []*upstream{own, u}
+			if name == "quarantined" {
+				published = []*upstream{own}
+			}
+			reader := newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src})
+			reader.harvester.MaxDelete = -1
+			reader.follows(t, published...)
+			u.put("b.txt", "b")
+			own.put("own.txt", "changed")
+			reader.follows(t, published...)
+		})
+	}
+}
+
+// TestOthersSourceTaken: what another host has led to becomes a source of its own host's
+// URL as soon as that is in the configuration, and stays that after a restart.
+func TestOthersSourceTaken(t *testing.T) {
+	u := newUpstream(t, "atom")
+	u.put("a.txt", "a")
+	url, other := pointing(t, u, "localhost")
+	r := newReloading(t, other)
+	eventually(t, func() bool { return strings.Contains(r.stderr.String(), "relay: "+u.entry+": 1 created") }, r.stderr)
+	r.reader.follows(t)
+
+	own := fmt.Sprintf(`{"url": %q, "every": "10ms", "interval": "0s"}`, u.url)
+	r.write(other, own)
+	r.hangUp("1 source came, 0 went")
+	r.reader.follows(t, u)
+	u.put("b.txt", "b")
+	r.reader.follows(t, u)
+	_, stdout, _ := quarantineNow(t, "-store=sqlite:"+r.file, u.entry)
+	assert.Equal(t, u.url+"\n", stdout, "the quarantine is of its own URL")
+	r.reader.follows(t)
+	quarantineNow(t, "-store=sqlite:"+r.file, "-lift", u.entry)
+	r.reader.follows(t, u)
+	assert.NotContains(t, r.stderr.String(), "remains")
+
+	r.write(own)
+	r.hangUp("0 sources came, 1 went")
+	u.put("c.txt", "c")
+	r.reader.follows(t, u)
+	r.write(other, own)
+	r.stop()
+	r.start()
+	eventually(t, func() bool {
+		return strings.Contains(r.stderr.String(), url+" leads to "+u.entry+", which is and remains a source of "+u.url+"\n")
+	}, r.stderr)
+	u.put("d.txt", "d")
+	r.reader.follows(t, u)
+}
