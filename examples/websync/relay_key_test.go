@@ -13,21 +13,24 @@ import (
 	"github.com/websync-go/websync/internal/testing/testkit"
 )
 
-// pointing returns a source that is a page of a host, which names the document of an
-// upstream as its own.
-func pointing(t *testing.T, u *upstream, name string) (url, source string) {
+// pointing returns a source that is a page of a host, which names a document as its own.
+// HOST in its settings is that host.
+func pointing(t *testing.T, to, name, settings string) (url, source string) {
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/page" {
 			http.NotFound(w, r)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprintf(w, `<!doctype html><link rel="alternate" type="application/atom+xml" href="%s">`, u.entry)
+		fmt.Fprintf(w, `<!doctype html><link rel="alternate" type="application/atom+xml" href="%s">`, to)
 	}))
 	t.Cleanup(page.Close)
 	host := strings.Replace(page.URL, "127.0.0.1", name, 1)
-	return host + "/page", fmt.Sprintf(`{"url": "%[1]s/page", "scope": ["%[1]s/"], "every": "never"}`, host)
+	return host + "/page", fmt.Sprintf(`{"url": "%s/page", "every": "never"%s}`, host, strings.ReplaceAll(settings, "HOST", host))
 }
+
+// scoped are settings that leave a source the ids on its own host.
+const scoped = `, "scope": ["HOST/"]`
 
 // TestOthersSource: a source that leads to the document of another source takes nothing of
 // that, wherever it stands in the configuration, and does not lift its quarantine.
@@ -46,7 +49,7 @@ func TestOthersSource(t *testing.T) {
 			if name == "on its host" {
 				host = "127.0.0.1"
 			}
-			url, other := pointing(t, u, host)
+			url, other := pointing(t, u.entry, host, scoped)
 			all := fmt.Sprintf(`{"url": %q, "protocol": "atom", "every": "10ms", "interval": "0s"}, `, own.entry) + fmt.Sprintf(sources, u.entry, other)
 			r := startRelay(t, 1, "-store=mem", "-as=atom", "-allow-private", configured(t, `{"sources": [%s]}`, all))
 			said := fmt.Sprintf("relay: %s leads to %s, which is and remains a source of %s\n", url, u.entry, u.entry)
@@ -70,7 +73,7 @@ func TestOthersSource(t *testing.T) {
 func TestOthersSourceTaken(t *testing.T) {
 	u := newUpstream(t, "atom")
 	u.put("a.txt", "a")
-	url, other := pointing(t, u, "localhost")
+	url, other := pointing(t, u.entry, "localhost", scoped)
 	r := newReloading(t, other)
 	eventually(t, func() bool { return strings.Contains(r.stderr.String(), "relay: "+u.entry+": 1 created") }, r.stderr)
 	r.reader.follows(t)
@@ -100,4 +103,29 @@ func TestOthersSourceTaken(t *testing.T) {
 	}, r.stderr)
 	u.put("d.txt", "d")
 	r.reader.follows(t, u)
+}
+
+// TestOthersHost: a page that leads through another host to a feed has no more right to
+// ids on that host than anybody else has.
+func TestOthersHost(t *testing.T) {
+	first, second := newUpstream(t, "atom"), newUpstream(t, "atom")
+	host := httptest.NewServer(http.RedirectHandler(second.entry, http.StatusFound))
+	defer host.Close()
+	state := func(u *upstream, text string) {
+		e := u.putting("a.txt", text)
+		e.Resource.ID = host.URL + "/a"
+		u.commit(e)
+	}
+	state(first, "first")
+	state(second, "second")
+	second.put("b.txt", "b")
+	_, source := pointing(t, host.URL+"/feed", "localhost", "")
+	r := newReloading(t, fmt.Sprintf(`{"url": %q, "protocol": "atom"}`, first.entry))
+	r.reader.follows(t, first)
+	r.write(fmt.Sprintf(`{"url": %q, "protocol": "atom"}`, first.entry), source)
+	r.hangUp("1 source came, 0 went")
+	eventually(t, func() bool {
+		all := texts(t, r.reader.store)
+		return r.reader.run(t) && all[second.url+"b.txt"] == "b" && all[host.URL+"/a"] == "first"
+	}, r.stderr)
 }

@@ -121,8 +121,10 @@ func (p *relayCommand) makeMerger(ctx context.Context) error {
 // member returns how a source of the store is published, and false if it is quarantined. One
 // that is no longer named has no settings.
 func (p *relayCommand) member(source string) (m union.Member, ok bool) {
+	m.URL = p.members.url(source)
 	if f := p.follower(source); f != nil {
-		return union.Member{Scope: f.Scope, Rank: f.Rank}, !f.Quarantined
+		m.Scope, m.Rank = f.Scope, f.Rank
+		return m, !f.Quarantined
 	}
 	return m, true
 }

@@ -57,7 +57,7 @@ func newLibraries(t *rapid.T) *libraries {
 	return l
 }
 
-// list draws two or three members in any order, with any scopes and ranks.
+// list draws two or three members in any order, with any scopes, URLs and ranks.
 func (l *libraries) list(t *rapid.T) {
 	l.listed = nil
 	for _, at := range rapid.Permutation(l.all).Draw(t, "members")[:rapid.IntRange(2, 3).Draw(t, "number of members")] {
@@ -65,6 +65,7 @@ func (l *libraries) list(t *rapid.T) {
 		m.Rank = rapid.IntRange(0, 1).Draw(t, "rank")
 		scopes := [][]string{nil, nil, {union.Everything}, {"https://b.example/"}, {"urn:", base + "v"}}
 		m.Scope = rapid.SampledFrom(scopes).Draw(t, "scope")
+		m.URL = rapid.SampledFrom([]string{"", "", "", base + "page", "https://b.example/", "https://c.example/", "c"}).Draw(t, "URL")
 		l.listed = append(l.listed, m)
 	}
 }
@@ -239,8 +240,10 @@ func (l *libraries) naiveID(t *rapid.T, all map[string]string, id string, member
 	for place, m := range members {
 		items, err := m.Catalog.Get(context.Background(), m.Source, []string{id})
 		require.NoError(t, err)
-		within := len(m.Scope) == 0 && (m.Source == base+"a" && strings.HasPrefix(id, base) ||
-			m.Source == "https://b.example/b" && strings.HasPrefix(id, "https://b.example/"))
+		within := false
+		for _, host := range []string{base, "https://b.example/"} {
+			within = within || len(m.Scope) == 0 && strings.HasPrefix(cmp.Or(m.URL, m.Source), host) && strings.HasPrefix(id, host)
+		}
 		for _, prefix := range m.Scope {
 			within = within || prefix == union.Everything || strings.HasPrefix(id, prefix)
 		}

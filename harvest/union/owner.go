@@ -1,6 +1,7 @@
 package union
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -21,9 +22,13 @@ type Member struct {
 	// not in the union. With [Everything] it may state all. Ids below a host end with the
 	// slash after it, or go on behind it.
 	//
-	// If Scope is empty, the member may state every id, and those on the host of Source
-	// are in its scope: they are its own if it states them, even if others do, too.
+	// If Scope is empty, the member may state every id, and those on the host of URL are
+	// in its scope: they are its own if it states them, even if others do, too.
 	Scope []string
+
+	// URL is what a person has named, if Source is a document to which that has led: a
+	// page may lead to any host. If empty, it is Source.
+	URL string
 
 	// Rank decides between members that state one id, if it is in the scope of all of them
 	// or of none: the higher one owns it.
@@ -56,7 +61,7 @@ type members struct {
 
 type member struct {
 	*Member
-	host string // of Source; empty: none
+	host string // its home
 	tags string // what the ids begin with that stand for those that are no IRIs
 }
 
@@ -67,10 +72,13 @@ func (u *Source) prepare() *members {
 		m := &u.Members[i]
 		first := u.Members[0].Catalog
 		ms.oneCatalog = ms.oneCatalog && reflect.TypeOf(first).Comparable() && m.Catalog == first
-		ms.list = append(ms.list, member{m, httpHost(m.Source), websync.TagURI(m.Source, "")})
+		ms.list = append(ms.list, member{m, m.home(), websync.TagURI(m.Source, "")})
 	}
 	return ms
 }
+
+// home returns the host whose ids are the member's own; "" if there is none.
+func (m *Member) home() string { return httpHost(cmp.Or(m.URL, m.Source)) }
 
 // httpHost returns the host of an http or https URL, with its port unless that is the
 // default one; otherwise "".

@@ -43,7 +43,7 @@ import (
 // decides. Clocks need not agree, and the Modified of a record may go back. Only Get sets
 // Modified: a Harvester with SkipBodies keeps none.
 //
-// Members are listed again when their list, their scopes or their ranks have changed, or
+// Members are listed again when their list, scopes, hosts or ranks have changed, or
 // when a log does not continue where the last run ended: its Store was compacted, restored
 // or replaced. Deletions of what only a removed member had, or what a scope has excluded
 // since, are withheld until Harvester.Approve.
@@ -150,6 +150,9 @@ func (u *Source) options() string {
 		b := binary.AppendVarint(appendString(nil, m.Source), int64(m.Rank))
 		for _, prefix := range m.Scope {
 			b = appendString(b, prefix)
+		}
+		if host := m.home(); host != httpHost(m.Source) {
+			b = appendString(appendString(b, ""), host)
 		}
 		members = append(members, string(b))
 	}

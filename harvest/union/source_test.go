@@ -264,6 +264,21 @@ func TestMembersChange(t *testing.T) {
 	assert.Equal(t, map[string]string{"x": "b", "y": "b", "z": "c"}, w.live())
 }
 
+// TestURLChanges: what is on the host of the URL that a person has named is the member's
+// own, wherever its document is, and members are listed again when that changes.
+func TestURLChanges(t *testing.T) {
+	w, a := newWorld(t), newLibrary("a")
+	b := a.beside(base + "b")
+	a.put(t, "x", "a", day(1))
+	b.put(t, "x", "b", day(1))
+	for _, test := range []struct{ url, owner string }{{"", "b"}, {"https://c.example/", "a"}, {base, "b"}} {
+		u := unionOf(a, b)
+		u.Members[1].URL = test.url
+		assert.True(t, w.run(u).InStep())
+		assert.Equal(t, map[string]string{"x": test.owner}, w.live(), test.url)
+	}
+}
+
 // TestAnotherStore replaces the Store of a member with another one that has the same
 // source and a longer log.
 func TestAnotherStore(t *testing.T) {
