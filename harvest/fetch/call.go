@@ -35,6 +35,7 @@ type call struct {
 	last      *host          // that answered last
 	cookies   http.CookieJar // that redirects in a circle have set; may be nil
 	probe     bool           // no other request may be sent to the host until the answer comes
+	plain     bool           // no request has a condition: one was answered by its date alone
 
 	// What a transfer sets to request the rest of a body.
 	ifRange string // empty: the whole body is requested
@@ -139,6 +140,11 @@ func (k *call) again(ctx context.Context, err error) error {
 func (k *call) try(ctx context.Context) (*harvest.Response, error) {
 	k.spent = 0
 	x, err := k.follow(ctx)
+	if err == nil && x.otherETag(k.req.Validator.ETag) {
+		x.end(nil)
+		k.plain = true
+		x, err = k.follow(ctx)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -105,7 +105,8 @@ func TestConditional(t *testing.T) {
 		{"both", harvest.Validator{URL: url, ETag: `W/"1"`, LastModified: date}, nil, `W/"1"`, date, harvest.Validator{URL: url, ETag: `W/"1"`, LastModified: date}},
 		{"etag", harvest.Validator{ETag: `"1"`}, nil, `"1"`, "", harvest.Validator{URL: url, ETag: `"1"`}},
 		{"date", harvest.Validator{URL: url, LastModified: date}, nil, "", date, harvest.Validator{URL: url, LastModified: date}},
-		{"another etag", harvest.Validator{URL: url, ETag: `"1"`, LastModified: date}, []string{`ETag: "2"`}, `"1"`, date, harvest.Validator{URL: url, ETag: `"1"`, LastModified: date}},
+		{"the etag without its coding", harvest.Validator{ETag: `"1-gzip"`}, []string{`ETag: "1"`}, `"1-gzip"`, "", harvest.Validator{URL: url, ETag: `"1-gzip"`}},
+		{"the etag with a coding", harvest.Validator{ETag: `W/"1"`}, []string{`ETag: "1;gzip"`}, `W/"1"`, "", harvest.Validator{URL: url, ETag: `W/"1"`}},
 		{"the same, weaker", harvest.Validator{URL: url, ETag: `"1"`}, []string{`ETag: W/"1"`}, `"1"`, "", harvest.Validator{URL: url, ETag: `"1"`}},
 		{"an etag for a date", harvest.Validator{URL: url, LastModified: date}, []string{`ETag: "2"`, "Last-Modified: " + date}, "", date, harvest.Validator{URL: url, LastModified: date}},
 		{"another date", harvest.Validator{URL: url, LastModified: date}, []string{"Last-Modified: Thu, 22 Oct 2015 07:28:00 GMT"}, "", date, harvest.Validator{URL: url, LastModified: date}},
@@ -122,6 +123,31 @@ func TestConditional(t *testing.T) {
 			assert.Equal(t, tt.since, w.seen[0].Header.Get("If-Modified-Since"))
 		})
 	}
+	t.Run("by the date alone", func(t *testing.T) {
+		w := newWeb()
+		w.answers[url] = func(r *http.Request) (*http.Response, error) {
+			if r.Header.Get("If-Modified-Since") != "" {
+				return reply(304, "", `ETag: "2"`, "Last-Modified: "+date)(r)
+			}
+			return reply(200, "older", `ETag: "2"`, "Last-Modified: "+date, "Date: Thu, 22 Oct 2015 07:28:00 GMT")(r)
+		}
+		resp, err := w.client().Fetch(t.Context(), &harvest.Request{URL: url, Validator: harvest.Validator{ETag: `"1"`, LastModified: date}, Spool: true})
+		require.NoError(t, err)
+		require.False(t, resp.NotModified)
+		body, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		assert.Equal(t, "older", string(body))
+		assert.Equal(t, harvest.Validator{URL: url, ETag: `"2"`, LastModified: date}, resp.Validator)
+		require.Len(t, w.seen, 2)
+		assert.NotContains(t, w.seen[1].Header, "If-None-Match")
+	})
+	t.Run("whatever is asked", func(t *testing.T) {
+		w := newWeb()
+		w.answers[url] = reply(304, "", `ETag: "2"`)
+		_, err := w.client().Fetch(t.Context(), &harvest.Request{URL: url, Validator: harvest.Validator{ETag: `"1"`}})
+		require.ErrorIs(t, err, harvest.ErrTemporary)
+		assert.Len(t, w.seen, 2)
+	})
 	t.Run("of another URL", func(t *testing.T) {
 		w := newWeb()
 		w.answers[url] = reply(200, "x")

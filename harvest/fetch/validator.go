@@ -15,7 +15,7 @@ import (
 // pass for an unchanged one.
 func (k *call) condition(h http.Header, u *url.URL) bool {
 	v := k.req.Validator
-	if v.IsZero() || v.URL != "" && v.URL != k.req.URL || !sendable(v.ETag, v.LastModified) {
+	if k.plain || v.IsZero() || v.URL != "" && v.URL != k.req.URL || !sendable(v.ETag, v.LastModified) {
 		return false
 	}
 	if v.ETag != "" {
@@ -26,6 +26,28 @@ func (k *call) condition(h http.Header, u *url.URL) bool {
 		h["If-Modified-Since"] = []string{v.LastModified}
 	}
 	return v.ETag != "" || same
+}
+
+// otherETag reports whether the answer is a 304 whose ETag is not the one that was sent.
+//
+// QUIRK: WEBrick and civetweb compare the date alone if the ETag differs, so that a file
+// that is replaced by an older one is not modified for ever. If-Modified-Since must be
+// ignored beside If-None-Match (RFC 9110 §13.1.3), and a 304 for something else is no
+// answer (RFC 2616 §10.3.5).
+func (x *exchange) otherETag(sent string) bool {
+	got := etagOf(x.resp.Header)
+	return x.resp.StatusCode == http.StatusNotModified && x.conditional && sent != "" && got != "" &&
+		opaqueTag(got) != opaqueTag(sent)
+}
+
+// opaqueTag returns what the weak comparison compares (RFC 9110 §8.8.3.2), without the
+// suffix that servers give the ETag of a compressed representation.
+func opaqueTag(etag string) string {
+	etag = strings.Trim(strings.TrimPrefix(etag, "W/"), `"`)
+	if plain, ok := strings.CutSuffix(etag, "gzip"); ok {
+		etag = strings.TrimRight(plain, "-+;:/_")
+	}
+	return etag
 }
 
 // validator returns the Validator of the representation that an answer contains.
