@@ -139,19 +139,27 @@ func (s *Catalog) countUsage(ctx context.Context, source string) error {
 	return nil
 }
 
-// amounts returns what a source holds. Bodies, descriptions and entries are 0 if they
-// are not counted.
-func (s *Catalog) amounts(ctx context.Context, source string) (a amounts, err error) {
-	k := usageKeyOf(source)
+// amounts returns what sources hold together. Bodies, descriptions and entries are 0 if
+// they are not counted.
+func (s *Catalog) amounts(ctx context.Context, sources ...string) (all amounts, err error) {
+	var keys []key
+	for _, source := range sources {
+		keys = append(keys, newKey(sourceKey).text(source), usageKeyOf(source))
+	}
 	err = s.view(ctx, func(r *reader) error {
-		src, _, err := r.source(source)
-		if err != nil {
-			return err
+		all = amounts{}
+		for _, source := range sources {
+			src, _, err := r.source(source)
+			if err != nil {
+				return err
+			}
+			var u usage
+			if _, err := r.get(usageKeyOf(source), &u); err != nil {
+				return err
+			}
+			all.add(1, &amounts{src.live, u.bodies, u.descriptions, u.entriesOn(s.now())})
 		}
-		var u usage
-		_, err = r.get(k, &u)
-		a = amounts{src.live, u.bodies, u.descriptions, u.entriesOn(s.now())}
-		return err
-	}, newKey(sourceKey).text(source), k)
-	return a, err
+		return nil
+	}, keys...)
+	return all, err
 }

@@ -3,6 +3,7 @@ package harvest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -31,6 +32,12 @@ type Quota struct {
 	// Entries limits the entries of the log on one day, UTC. Deletions count, but are
 	// carried out all the same.
 	Entries int64
+
+	// Shared are the Keys of sources that hold this together with the one that runs, such
+	// as those to which one publisher's URL leads. Description is of one record all the
+	// same. Sources that run at the same time may exceed a limit by what each has on its
+	// way.
+	Shared []string
 }
 
 // A QuotaError is the limit of a Quota that has left something out.
@@ -66,37 +73,42 @@ var quotaLimits = [...]quotaLimit{
 
 // A quota is what a run knows of the Quota of its source. A nil one limits nothing.
 type quota struct {
-	run    *run
-	limits amounts
+	run     *run
+	limits  amounts
+	sources []string
 
 	mu    sync.Mutex
-	held  amounts // after the last Commit
+	held  amounts // by all sources, after the last Commit
 	taken amounts // by slots on their way
 	tasks amounts // by tasks to get what has no record
 }
 
-// newQuota returns what the source holds now; nil if nothing is limited.
+// newQuota returns what the sources hold now; nil if nothing is limited.
 func (r *run) newQuota(ctx context.Context) (*quota, error) {
 	l := r.h.Quota
 	q := &quota{run: r, limits: amounts{l.Records, l.Bodies, l.Descriptions, l.Entries}}
 	if max(l.Records, l.Bodies, l.Descriptions, l.Entries) <= 0 {
 		return nil, nil
 	}
-	if max(l.Bodies, l.Descriptions, l.Entries) > 0 {
-		if err := r.catalog.countUsage(ctx, r.key); err != nil {
-			return nil, &StoreError{err}
+	q.sources = slices.Compact(slices.Sorted(slices.Values(append(slices.Clip(l.Shared), r.key))))
+	for _, source := range q.sources {
+		if max(l.Bodies, l.Descriptions, l.Entries) > 0 {
+			if err := r.catalog.countUsage(ctx, source); err != nil {
+				return nil, &StoreError{err}
+			}
+		}
+		for t, err := range r.catalog.Tasks(ctx, source, "") {
+			if err != nil {
+				return nil, &StoreError{err}
+			}
+			q.tasks.add(1, takenBy(&t))
 		}
 	}
-	var err error
-	if q.held, err = r.catalog.amounts(ctx, r.key); err != nil {
+	held, err := r.catalog.amounts(ctx, q.sources...)
+	if err != nil {
 		return nil, &StoreError{err}
 	}
-	for t, err := range r.catalog.Tasks(ctx, r.key, "") {
-		if err != nil {
-			return nil, &StoreError{err}
-		}
-		q.tasks.add(1, takenBy(&t))
-	}
+	q.held = held
 	return q, nil
 }
 
@@ -219,7 +231,7 @@ func (q *quota) count(b *batch, slots []*slot) {
 	}
 }
 
-// committed notes what the source holds after a Commit.
+// committed notes what the sources hold after a Commit.
 func (q *quota) committed(ctx context.Context, b *batch) error {
 	if q == nil {
 		return nil
@@ -227,7 +239,7 @@ func (q *quota) committed(ctx context.Context, b *batch) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(b.Puts) > 0 {
-		held, err := q.run.catalog.amounts(ctx, q.run.key)
+		held, err := q.run.catalog.amounts(ctx, q.sources...)
 		if err != nil {
 			return &StoreError{err}
 		}

@@ -109,6 +109,45 @@ func TestQuotas(t *testing.T) {
 	}
 }
 
+// TestQuotaShared: sources that share a Quota hold no more together than one of them may
+// alone, and what one of them deletes, or has waiting, counts for the others.
+func TestQuotaShared(t *testing.T) {
+	long := longTitled("x", day(1), 10)
+	size := int64(long.Resource.Size())
+	for name, quota := range map[string]harvest.Quota{
+		"records": {Records: 3}, "bodies": {Bodies: 7}, "descriptions": {Descriptions: 3*size + 2}, "entries": {Entries: 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.h.Quota, w.h.Concurrency, w.h.Window = quota, 1, 1
+			w.h.Quota.Shared = []string{"first", "second"}
+			w.pages("a1", "a2", "b1", "b2")
+			first := harvest.Of("first", longTitled("a1", day(1), 10), longTitled("a2", day(1), 10))
+			second := harvest.Of("second", longTitled("b1", day(1), 10), longTitled("b2", day(1), 10))
+			assert.True(t, w.run(first).InStep())
+			for range 2 {
+				r := w.run(second)
+				require.NotNil(t, r.OverQuota)
+				assert.Positive(t, r.OverQuota.LeftOut)
+			}
+			w.h.Quota.Shared = nil
+			assert.True(t, w.run(second).InStep(), "alone it has room")
+			w.h.Quota.Shared = []string{"first"}
+			w.pages("b3")
+			assert.NotNil(t, w.run(harvest.Of("second", longTitled("b3", day(1), 10))).OverQuota, "the one that runs counts, too")
+		})
+	}
+
+	w := newWorld(t)
+	w.h.Quota.Records, w.h.Quota.Shared = 2, []string{"first", "second"}
+	w.pages("b")
+	w.run(harvest.Of("first", put("a1", day(1)), put("a2", day(1)))) // whose pages are not there: tasks
+	require.Len(t, testkit.All(w, w.store.Tasks(t.Context(), "first", "")), 2)
+	assert.NotNil(t, w.run(harvest.Of("second", put("b", day(1)))).OverQuota)
+	w.run(harvest.Of("first", del("a1", day(2))))
+	assert.True(t, w.run(harvest.Of("second", put("b", day(1)))).InStep())
+}
+
 // A report may be of another version, with limits that this one does not have.
 func TestQuotaErrorOfAnotherVersion(t *testing.T) {
 	err := &harvest.QuotaError{Limit: "Pages", Max: 3, Held: 2, LeftOut: 1}

@@ -40,6 +40,7 @@ func (s *Set) Source() *Source { return &Source{URL: s.CapabilityList, root: s.r
 // Limits of Discover.
 const (
 	maxSteps    = 200     // documents that are read
+	maxSets     = 10_000  // that are found
 	maxRobots   = 1 << 20 // bytes of a robots.txt file
 	maxDocument = 1 << 30 // bytes of a document
 )
@@ -57,6 +58,8 @@ func (d *discovery) sets(ctx context.Context, url string, err error) ([]Set, err
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case len(d.found) > maxSets:
+		return nil, fmt.Errorf("resourcesync: %s leads to more than %d sets: %w", websync.RedactURL(url), maxSets, websync.ErrLimit)
 	case len(d.found) > 0:
 		for i := range d.found {
 			d.found[i].root = url
@@ -71,7 +74,7 @@ func (d *discovery) sets(ctx context.Context, url string, err error) ([]Set, err
 // add adds a set, or what is known of it besides. A URL that is not on the web is passed
 // over.
 func (d *discovery) add(list, description string, describedBy []string) {
-	if syntax.HTTPHost(list) == 0 {
+	if syntax.HTTPHost(list) == 0 || len(d.found) > maxSets {
 		return
 	}
 	key := docfetch.KeyOf(list)

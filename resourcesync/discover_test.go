@@ -2,6 +2,7 @@ package resourcesync_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +13,25 @@ import (
 	"github.com/websync-go/websync/harvest/sourcetest"
 	"github.com/websync-go/websync/resourcesync"
 )
+
+// TestDiscoverTooMany: a description of more sets than anybody has is refused.
+func TestDiscoverTooMany(t *testing.T) {
+	for n, fits := range map[int]bool{10_000: true, 10_001: false} {
+		var all []string
+		for i := range n {
+			all = append(all, named("url", fmt.Sprint("set", i, ".xml"), `capability="capabilitylist"`))
+		}
+		site := sourcetest.Site{www + "description.xml": {Body: document("urlset", `capability="description"`, "", all...)}}
+		sets, err := resourcesync.Discover(t.Context(), &sourcetest.Fetcher{Site: site}, www+"description.xml")
+		if fits {
+			require.NoError(t, err)
+			assert.Len(t, sets, n)
+		} else {
+			assert.ErrorIs(t, err, websync.ErrLimit)
+			assert.Empty(t, sets)
+		}
+	}
+}
 
 func TestDiscover(t *testing.T) {
 	linked := func(rel, path string) string { return `<rs:ln rel="` + rel + `" href="` + www + path + `"/>` }

@@ -3,12 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/examples/internal/cli"
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/notify"
@@ -77,6 +79,9 @@ func (p *relayCommand) fail(err error) {
 	p.Complain(cmp.Or(cli.Ambiguity("websync relay", err), err.Error()))
 }
 
+// maxSources limits the Sources of what a URL leads to. They share a quota.
+const maxSources = 1000
+
 // open schedules the Sources of what a follower's URL leads to.
 func (p *relayCommand) open(ctx context.Context, f *follower) error {
 	opener := p.openerFor(f)
@@ -97,15 +102,23 @@ func (p *relayCommand) open(ctx context.Context, f *follower) error {
 	if err != nil {
 		return err
 	}
+	if n := len(sources); n > maxSources {
+		p.fail(fmt.Errorf("%s leads to %d sources: only %d are harvested", websync.RedactURL(f.target.URL), n, maxSources))
+		sources = sources[:maxSources]
+	}
 	var entries []schedule.Entry
 	var keys []string
 	for _, src := range sources {
-		if p.wrap != nil {
-			src = p.wrap(src)
-		}
+		keys = append(keys, src.Key())
+	}
+	for _, src := range sources {
 		e := f.entry
 		e.Source, e.URLs = src, []string{src.Key()}
-		entries, keys = append(entries, e), append(keys, src.Key())
+		e.Quota.Shared = keys
+		if p.wrap != nil {
+			e.Source = p.wrap(src)
+		}
+		entries = append(entries, e)
 	}
 	if err := p.members.add(ctx, f.target.URL, keys); err != nil {
 		return err

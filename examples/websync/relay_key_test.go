@@ -11,6 +11,7 @@ import (
 
 	"github.com/websync-go/websync/atom"
 	"github.com/websync-go/websync/internal/testing/testkit"
+	"github.com/websync-go/websync/resourcesync"
 )
 
 // pointing returns a source that is a page of a host, which names a document as its own.
@@ -128,4 +129,37 @@ func TestOthersHost(t *testing.T) {
 		all := texts(t, r.reader.store)
 		return r.reader.run(t) && all[second.url+"b.txt"] == "b" && all[host.URL+"/a"] == "first"
 	}, r.stderr)
+}
+
+// TestSharedQuota: the sets to which one URL leads fill no more of the store than one may.
+func TestSharedQuota(t *testing.T) {
+	var sets strings.Builder
+	var ups []*upstream
+	for i := range 3 {
+		u := newUpstream(t, "resourcesync")
+		for n := range 2 {
+			u.put(fmt.Sprint(i, n, ".txt"), "text")
+		}
+		fmt.Fprintf(&sets, `<url><loc>%s</loc><rs:md capability="capabilitylist"/></url>`, u.entry)
+		ups = append(ups, u)
+	}
+	description := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != resourcesync.WellKnown {
+			http.NotFound(w, r)
+			return
+		}
+		fmt.Fprintf(w, `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:rs="http://www.openarchives.org/rs/terms/">
+			<rs:md capability="description"/>%s</urlset>`, &sets)
+	}))
+	defer description.Close()
+	r := startRelay(t, 1, "-allow-private", configured(t, `{"store": "mem", "publish": [{"protocol": "atom"}],
+		"sources": [{"url": %q, "protocol": "resourcesync", "every": "10ms", "interval": "0s", "quota": {"records": 3}}]}`,
+		description.URL+resourcesync.WellKnown))
+	for _, u := range ups {
+		eventually(t, func() bool { return strings.Contains(r.stderr.String(), "relay: "+u.entry+": ") }, r.stderr)
+	}
+	reader := newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src})
+	eventually(t, func() bool { return reader.run(t) && len(texts(t, reader.store)) >= 3 }, r.stderr)
+	assert.Len(t, texts(t, reader.store), 3)
+	assert.Contains(t, r.stderr.String(), "3 of at most 3 records are taken")
 }

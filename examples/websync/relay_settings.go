@@ -333,7 +333,10 @@ func (c *configuration) followed(path string, src *configSource) (f followed, er
 		return f, err
 	}
 	f.entry, err = c.entry(path, src)
-	f.entry.SameHost, f.entry.Quota = f.SameHost, harvest.Quota(f.Quota)
+	q := f.Quota
+	f.entry.SameHost, f.entry.Quota = f.SameHost, harvest.Quota{
+		Records: q.Records, Bodies: q.Bodies, Descriptions: q.Descriptions, Description: q.Description, Entries: q.Entries,
+	}
 	f.entry.Filter, f.entry.Also = f.target.Selection.Filter, f.target.Selection.Relations()
 	return f, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync/atomic"
 	"time"
 
@@ -20,7 +21,7 @@ func (s *Scheduler) watch(ctx context.Context, t *turn, src harvest.Source) (*ha
 		h.Budget = t.Budget
 	}
 	h.SameHost = h.SameHost || t.SameHost
-	if t.Quota != (harvest.Quota{}) {
+	if !reflect.ValueOf(t.Quota).IsZero() {
 		h.Quota = t.Quota
 	}
 	if len(t.Filter.Include)+len(t.Filter.Exclude) > 0 {
