@@ -35,7 +35,7 @@ type call struct {
 	last      *host          // that answered last
 	cookies   http.CookieJar // that redirects in a circle have set; may be nil
 	probe     bool           // no other request may be sent to the host until the answer comes
-	plain     bool           // no request has a condition: one was answered by its date alone
+	plain     bool           // no request has a condition: a 304 was for something else
 
 	// What a transfer sets to request the rest of a body.
 	ifRange string // empty: the whole body is requested
@@ -140,7 +140,7 @@ func (k *call) again(ctx context.Context, err error) error {
 func (k *call) try(ctx context.Context) (*harvest.Response, error) {
 	k.spent = 0
 	x, err := k.follow(ctx)
-	if err == nil && x.otherETag(k.req.Validator.ETag) {
+	if err == nil && x.isAnother(k.req.Validator) {
 		x.end(nil)
 		k.plain = true
 		x, err = k.follow(ctx)

@@ -109,7 +109,9 @@ func TestConditional(t *testing.T) {
 		{"the etag with a coding", harvest.Validator{ETag: `W/"1"`}, []string{`ETag: "1;gzip"`}, `W/"1"`, "", harvest.Validator{URL: url, ETag: `W/"1"`}},
 		{"the same, weaker", harvest.Validator{URL: url, ETag: `"1"`}, []string{`ETag: W/"1"`}, `"1"`, "", harvest.Validator{URL: url, ETag: `"1"`}},
 		{"an etag for a date", harvest.Validator{URL: url, LastModified: date}, []string{`ETag: "2"`, "Last-Modified: " + date}, "", date, harvest.Validator{URL: url, LastModified: date}},
-		{"another date", harvest.Validator{URL: url, LastModified: date}, []string{"Last-Modified: Thu, 22 Oct 2015 07:28:00 GMT"}, "", date, harvest.Validator{URL: url, LastModified: date}},
+		{"the date in another form", harvest.Validator{URL: url, LastModified: date}, []string{"Last-Modified: Wednesday, 21-Oct-15 07:28:00 GMT"}, "", date, harvest.Validator{URL: url, LastModified: date}},
+		{"an unreadable date", harvest.Validator{URL: url, LastModified: date}, []string{"Last-Modified: yesterday"}, "", date, harvest.Validator{URL: url, LastModified: date}},
+		{"the etag with another date", harvest.Validator{URL: url, ETag: `"1"`, LastModified: date}, []string{`ETag: "1"`, "Last-Modified: Thu, 22 Oct 2015 07:28:00 GMT"}, `"1"`, date, harvest.Validator{URL: url, ETag: `"1"`, LastModified: date}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWeb()
@@ -123,24 +125,36 @@ func TestConditional(t *testing.T) {
 			assert.Equal(t, tt.since, w.seen[0].Header.Get("If-Modified-Since"))
 		})
 	}
-	t.Run("by the date alone", func(t *testing.T) {
-		w := newWeb()
-		w.answers[url] = func(r *http.Request) (*http.Response, error) {
-			if r.Header.Get("If-Modified-Since") != "" {
-				return reply(304, "", `ETag: "2"`, "Last-Modified: "+date)(r)
+	const older = "Tue, 20 Oct 2015 07:28:00 GMT"
+	for name, sent := range map[string]harvest.Validator{
+		"for another etag":  {ETag: `"1"`, LastModified: date},
+		"for an older file": {LastModified: date},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWeb()
+			now := harvest.Validator{URL: url, LastModified: older}
+			header := []string{"Last-Modified: " + older}
+			if sent.ETag != "" {
+				now.ETag = `"2"`
+				header = append(header, `ETag: "2"`)
 			}
-			return reply(200, "older", `ETag: "2"`, "Last-Modified: "+date, "Date: Thu, 22 Oct 2015 07:28:00 GMT")(r)
-		}
-		resp, err := w.client().Fetch(t.Context(), &harvest.Request{URL: url, Validator: harvest.Validator{ETag: `"1"`, LastModified: date}, Spool: true})
-		require.NoError(t, err)
-		require.False(t, resp.NotModified)
-		body, err := io.ReadAll(resp.Body)
-		require.NoError(t, err)
-		assert.Equal(t, "older", string(body))
-		assert.Equal(t, harvest.Validator{URL: url, ETag: `"2"`, LastModified: date}, resp.Validator)
-		require.Len(t, w.seen, 2)
-		assert.NotContains(t, w.seen[1].Header, "If-None-Match")
-	})
+			w.answers[url] = func(r *http.Request) (*http.Response, error) {
+				if r.Header.Get("If-Modified-Since") != "" {
+					return reply(304, "", header...)(r)
+				}
+				return reply(200, "older", header...)(r)
+			}
+			resp, err := w.client().Fetch(t.Context(), &harvest.Request{URL: url, Validator: sent, Spool: true})
+			require.NoError(t, err)
+			require.False(t, resp.NotModified)
+			body, err := io.ReadAll(resp.Body)
+			require.NoError(t, err)
+			assert.Equal(t, "older", string(body))
+			assert.Equal(t, now, resp.Validator)
+			require.Len(t, w.seen, 2)
+			assert.NotContains(t, w.seen[1].Header, "If-None-Match")
+		})
+	}
 	t.Run("whatever is asked", func(t *testing.T) {
 		w := newWeb()
 		w.answers[url] = reply(304, "", `ETag: "2"`)

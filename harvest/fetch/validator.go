@@ -28,16 +28,23 @@ func (k *call) condition(h http.Header, u *url.URL) bool {
 	return v.ETag != "" || same
 }
 
-// otherETag reports whether the answer is a 304 whose ETag is not the one that was sent.
+// isAnother reports whether the answer is a 304 for another representation than that of
+// v: its ETag or, without one, its Last-Modified is not the one that was sent.
 //
-// QUIRK: WEBrick and civetweb compare the date alone if the ETag differs, so that a file
-// that is replaced by an older one is not modified for ever. If-Modified-Since must be
-// ignored beside If-None-Match (RFC 9110 §13.1.3), and a 304 for something else is no
-// answer (RFC 2616 §10.3.5).
-func (x *exchange) otherETag(sent string) bool {
-	got := etagOf(x.resp.Header)
-	return x.resp.StatusCode == http.StatusNotModified && x.conditional && sent != "" && got != "" &&
-		opaqueTag(got) != opaqueTag(sent)
+// QUIRK: WEBrick and civetweb compare the date alone if the ETag differs, and mini_httpd
+// has no ETags, so that a file that is replaced by an older one is not modified for ever.
+// If-Modified-Since must be ignored beside If-None-Match (RFC 9110 §13.1.3), and a 304
+// for what is not held is no answer (RFC 2616 §10.3.5).
+func (x *exchange) isAnother(v harvest.Validator) bool {
+	if x.resp.StatusCode != http.StatusNotModified || !x.conditional {
+		return false
+	}
+	if got := etagOf(x.resp.Header); got != "" && v.ETag != "" {
+		return opaqueTag(got) != opaqueTag(v.ETag)
+	}
+	sent, err := http.ParseTime(v.LastModified)
+	got, err2 := http.ParseTime(x.resp.Header.Get("Last-Modified"))
+	return err == nil && err2 == nil && !got.Equal(sent)
 }
 
 // opaqueTag returns what the weak comparison compares (RFC 9110 §8.8.3.2), without the
