@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,4 +73,42 @@ func TestNetrcInPrograms(t *testing.T) {
 		assert.NotContains(t, r.stderr.String(), "hush")
 	}
 	assert.Contains(t, callPublish(t, "-netrc=netrc", "-dir=.").stderr, "-netrc needs -csv")
+}
+
+// TestCredentialsOfOthers: what a source lists on another host is requested with the
+// credentials for that host only if the configuration says so.
+func TestCredentialsOfOthers(t *testing.T) {
+	w := newWeb(t)
+	var asked, told atomic.Int64
+	w.set("/closed", func(rw http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		if r.Header.Get("Authorization") != "Bearer hush" {
+			rw.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		told.Add(1)
+		text("closed")(rw, r)
+	})
+	netrc := filepath.Join(t.TempDir(), "netrc")
+	require.NoError(t, os.WriteFile(netrc, []byte("machine "+w.URL+" token hush\n"), 0o600))
+	list := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/sitemap.xml" {
+			http.NotFound(rw, r)
+			return
+		}
+		text(w.urlset("/closed"))(rw, r)
+	}))
+	defer list.Close()
+	url := strings.Replace(list.URL, "127.0.0.1", "localhost", 1) + "/sitemap.xml"
+	relay := func(of string) {
+		asked.Store(0)
+		r := startRelay(t, 1, configured(t, `{"store": "mem", "allow_private": true, "netrc": %q, "sources": [{"url": %q, "protocol": "sitemap"%s}]}`, netrc, url, of))
+		eventually(t, func() bool { return asked.Load() > 0 }, r.stderr)
+		assert.Equal(t, exitDone, r.stop())
+	}
+	relay("")
+	relay(`, "credentials": ["other.example", "http://127.0.0.1:1"]`)
+	assert.Zero(t, told.Load())
+	relay(fmt.Sprintf(`, "credentials": [%q]`, w.URL))
+	assert.NotZero(t, told.Load())
 }

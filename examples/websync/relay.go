@@ -106,7 +106,7 @@ func (p *relayCommand) relay(ctx context.Context, spec cli.Store, store *harvest
 	if err != nil {
 		return err
 	}
-	p.client = client
+	p.client, client.Entrust = client, p.entrusts
 	p.recorder = &status.Recorder{State: store, Log: p.log}
 	client.Concurrency = -1 // the scheduler limits it: transfers that drip must not keep others waiting
 	client.OnAttempt = func(ctx context.Context, a harvest.AttemptInfo) {

@@ -49,6 +49,7 @@ type configSource struct {
 	Rank        int      `json:"rank"`
 	Quarantined bool     `json:"quarantined"`
 	SameHost    bool     `json:"same_host"`
+	Credentials []string `json:"credentials"`
 
 	Quota configQuota `json:"quota"`
 }

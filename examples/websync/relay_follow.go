@@ -15,6 +15,7 @@ import (
 	"github.com/websync-go/websync/harvest"
 	"github.com/websync-go/websync/harvest/notify"
 	"github.com/websync-go/websync/harvest/schedule"
+	"github.com/websync-go/websync/internal/syntax"
 )
 
 // A followed is a source of the configuration, with what that says of all sources.
@@ -161,6 +162,18 @@ func (r rooted) Fetch(ctx context.Context, req *harvest.Request) (*harvest.Respo
 	sent := *req
 	sent.Root, sent.SameHost = r.url, r.sameHost
 	return r.Fetcher.Fetch(ctx, &sent)
+}
+
+// entrusts reports whether requests for a source may carry the credentials of an origin:
+// one on its host, or one that the configuration names for it.
+func (p *relayCommand) entrusts(root, origin string) bool {
+	return onSameHost(root, origin) || slices.ContainsFunc(p.following(), func(f *follower) bool {
+		own, _ := syntax.OriginOf(f.target.URL)
+		return string(own) == root && slices.ContainsFunc(f.Credentials, func(host string) bool {
+			named, ok := cli.OriginOf(host)
+			return ok && string(named) == origin
+		})
+	})
 }
 
 // doubt lets what a source is be found out anew at the next start.

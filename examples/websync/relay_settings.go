@@ -307,6 +307,11 @@ func (c *configuration) followed(path string, src *configSource) (f followed, er
 				"not %q, nor what ids begin with, with the slash after the host", union.Everything)
 		}
 	}
+	for i, host := range src.Credentials {
+		if _, ok := cli.OriginOf(host); !ok {
+			return f, c.wrong(fmt.Sprintf("%scredentials[%d]", path, i), host, "neither a host nor an origin such as https://example.org:8443")
+		}
+	}
 	f.configSource, f.SameHost = *src, src.SameHost || c.SameHost
 	f.Quota = configQuota{
 		Records:      cmp.Or(src.Quota.Records, c.Quota.Records, defaultQuota.Records),

@@ -278,7 +278,7 @@ func (k *call) request(ctx context.Context, origin string, u *url.URL) (r *http.
 			r.AddCookie(c)
 		}
 	}
-	if sign := k.c.signer(origin); sign != nil {
+	if sign := k.c.signer(origin); sign != nil && (origin == k.root || k.c.Entrust == nil || k.c.Entrust(k.root, origin)) {
 		if err := sign(r); err != nil {
 			return nil, false, refused(u.String(), "credentials: %w", err)
 		}

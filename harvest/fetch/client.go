@@ -93,6 +93,12 @@ type Client struct {
 	// host of the source may have one, see Trust in the documentation of the package.
 	AllowPrivate bool
 
+	// Entrust, if set, decides whether requests to an origin carry its credentials if they
+	// are for a source with its root at another origin: whoever writes the documents of
+	// that chooses what is requested. If nil, they do. It is called from several
+	// goroutines.
+	Entrust func(root, origin string) bool
+
 	// IgnoreRobots makes the Client neither read nor obey robots.txt, for hosts whose
 	// owner agrees.
 	IgnoreRobots bool

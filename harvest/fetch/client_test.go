@@ -355,6 +355,37 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// TestEntrust: who may use the credentials of another origin is asked for each request,
+// also after a redirect; for its own origin nobody is asked.
+func TestEntrust(t *testing.T) {
+	w := newWeb()
+	w.answers["https://example.org/a"] = reply(302, "", "Location: https://files.example/b")
+	w.answers["https://files.example/b"] = reply(200, "x")
+	c := w.client()
+	require.NoError(t, c.Authorize("https://example.org", Bearer("own")))
+	require.NoError(t, c.Authorize("https://files.example", Bearer("files")))
+	asked := ""
+	for _, answer := range []bool{false, true} {
+		c.Entrust = func(root, origin string) bool {
+			asked += root + " " + origin + "\n"
+			return answer
+		}
+		for _, root := range []string{"https://example.org/list", "https://other.example", ""} {
+			resp, err := c.Fetch(t.Context(), &harvest.Request{URL: "https://example.org/a", Root: root})
+			require.NoError(t, err)
+			resp.Body.Close()
+		}
+	}
+	var sent []string
+	for _, r := range w.seen {
+		sent = append(sent, r.Header.Get("Authorization"))
+	}
+	assert.Equal(t, []string{"Bearer own", "", "", "", "", "", "Bearer own", "Bearer files", "Bearer own", "Bearer files", "Bearer own", "Bearer files"}, sent)
+	once := "https://example.org https://files.example\nhttps://other.example https://example.org\nhttps://other.example https://files.example\n" +
+		" https://example.org\n https://files.example\n"
+	assert.Equal(t, once+once, asked)
+}
+
 // What a StatusError matches is in testdata/retries.md.
 func TestStatusError(t *testing.T) {
 	w := newWeb()

@@ -21,7 +21,8 @@ func (c *Client) signer(origin string) signer {
 }
 
 // Authorize makes sign add credentials to every request to origin, for example
-// "https://example.org": to that scheme, name and port, and to no other after a redirect.
+// "https://example.org": to that scheme, name and port, and to no other after a redirect,
+// but see [Client] Entrust.
 // The Client calls sign for each request just before it is sent, from several goroutines;
 // sign must change nothing but the header. If sign is nil, requests to origin have no
 // credentials any more.

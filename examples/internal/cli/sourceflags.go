@@ -148,15 +148,20 @@ type signers map[syntax.Origin][]func(*http.Request) error
 
 // add adds one for a host, or an origin, and reports whether that is one.
 func (s signers) add(host string, sign func(*http.Request) error) bool {
+	origin, ok := OriginOf(host)
+	if ok {
+		s[origin] = append(s[origin], sign)
+	}
+	return ok
+}
+
+// OriginOf returns the origin that a host, by https, or an origin stands for.
+func OriginOf(host string) (origin syntax.Origin, ok bool) {
 	if !strings.Contains(host, "://") {
 		host = "https://" + host
 	}
-	origin, _ := syntax.OriginOf(host)
-	if new(fetch.Client).Authorize(host, sign) != nil {
-		return false
-	}
-	s[origin] = append(s[origin], sign)
-	return true
+	origin, _ = syntax.OriginOf(host)
+	return origin, new(fetch.Client).Authorize(host, nil) == nil
 }
 
 // authorize makes a client use them, in their order.
