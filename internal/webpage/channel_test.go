@@ -27,6 +27,7 @@ func TestChannel(t *testing.T) {
 		"the document":          {nil, []websync.Link{{Rel: "hub", Href: a}, {Rel: "self", Href: b}}, b, []string{a}},
 		"the header first":      {[]string{"<" + a + ">; rel=hub, <" + a + ">; rel=self"}, []websync.Link{{Rel: "hub", Href: b}, {Rel: "self", Href: b}}, a, []string{a}},
 		"relative":              {[]string{"</x>; rel=self, <?y>; rel=hub"}, nil, a + "x", []string{a + "?y"}},
+		"itself":                {[]string{`<>; rel=self, </hub>; rel=hub`}, nil, a, []string{a + "hub"}},
 		"half in the header":    {[]string{"<" + a + ">; rel=hub"}, []websync.Link{{Rel: "hub", Href: b}, {Rel: "self", Href: b}}, b, []string{a}},
 		"the other half":        {[]string{"<" + a + ">; rel=self"}, []websync.Link{{Rel: "hub", Href: b}, {Rel: "self", Href: b}}, a, []string{b}},
 		"https first":           {nil, []websync.Link{{Rel: "hub", Href: "http://c.example/"}, {Rel: "hub", Href: b}, {Rel: "hub", Href: a}, {Rel: "hub", Href: b}}, "", []string{b, a, "http://c.example/"}},

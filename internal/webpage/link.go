@@ -2,6 +2,7 @@ package webpage
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -125,7 +126,8 @@ func HeaderLinks(values []string, base string) []Link {
 			if err != nil || l.Get("anchor") != "" {
 				continue
 			}
-			if l.Target = Resolve(base, l.Target); l.Target != "" {
+			// an empty target is the document itself (RFC 3986 §4.4)
+			if l.Target = Resolve(base, cmp.Or(l.Target, base)); l.Target != "" {
 				links = append(links, l)
 			}
 		}
