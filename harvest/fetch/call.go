@@ -208,7 +208,7 @@ func (k *call) send(ctx context.Context, u *url.URL) (*exchange, error) {
 	if err := k.allowed(u, origin); err != nil {
 		return nil, err
 	}
-	h := k.c.host(ctx, origin)
+	h := k.c.host(ctx, origin, k.root)
 	err := h.alone(k)
 	if err == nil {
 		h.requireInterval(k.req.Interval)

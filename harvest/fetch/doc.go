@@ -41,7 +41,8 @@
 //
 // With a State, all this also survives a restart, except for a robots.txt of more than 16
 // KiB, which is read again. A State holds at most 4,096 hosts, each for 30 days after the
-// last request to it.
+// last request to it. If there are more, those go first that the source with the most
+// hosts lists: no source makes a Client forget the hosts of another.
 //
 // # Failures
 //

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,9 +24,10 @@ const (
 
 // hosts holds the hosts that the Client knows.
 type hosts struct {
-	mu   sync.Mutex
-	m    map[string]*host // by origin
-	size int              // in bytes, estimated
+	mu    sync.Mutex
+	m     map[string]*host // by origin
+	size  int              // in bytes, estimated
+	taken shares           // of size
 }
 
 // A host is a gate that every request to it passes.
@@ -38,6 +41,7 @@ type host struct {
 	users int       // under hosts.mu
 	used  time.Time // under hosts.mu
 	size  int       // under hosts.mu
+	root  string    // for which size counts; under hosts.mu
 
 	mu       sync.Mutex
 	queue    int // calls that wait to send, the one with the turn included
@@ -63,18 +67,23 @@ type host struct {
 	robots robotsCache
 }
 
-// host returns the host at origin and keeps it until leave.
-func (c *Client) host(ctx context.Context, origin string) *host {
+// host returns the host at origin, for the source at root, and keeps it until leave.
+func (c *Client) host(ctx context.Context, origin, root string) *host {
 	hs := &c.hosts
 	hs.mu.Lock()
 	h := hs.m[origin]
 	if h == nil {
 		if hs.m == nil {
-			hs.m = map[string]*host{}
+			hs.m, hs.taken = map[string]*host{}, shares{}
 		}
 		h = newHost(c, origin)
+		h.root = root
 		hs.m[origin] = h
 		hs.resize(h, hostSize)
+	} else if root = hs.taken.rootOf(origin, h.root, root); root != h.root {
+		hs.taken.add(h.root, -h.size)
+		hs.taken.add(root, h.size)
+		h.root = root
 	}
 	h.users++
 	hs.mu.Unlock()
@@ -89,34 +98,31 @@ func (hs *hosts) leave(h *host) {
 	hs.mu.Unlock()
 }
 
-// resize sets the size of h, and forgets idle hosts while all are too large. The caller
+// resize sets the size of h, and forgets idle hosts if all are too large. The caller
 // holds hs.mu.
 func (hs *hosts) resize(h *host, size int) {
-	hs.size += size - h.size
-	h.size = size
-	for hs.size > hostBudget {
-		oldest := hs.idle(h)
-		if oldest == nil {
-			return
-		}
-		hs.size -= oldest.size
-		delete(hs.m, oldest.origin)
+	hs.add(h, size-h.size)
+	if hs.size > hostBudget {
+		hs.forget(h, hostBudget/8*7)
 	}
 }
 
-// idle returns the longest unused of some hosts, but not h, or nil if all are in use.
-func (hs *hosts) idle(h *host) *host {
-	var oldest *host
-	n := 0
-	for _, o := range hs.m { // in random order
-		if o.users == 0 && o != h && (oldest == nil || o.used.Before(oldest.used)) {
-			oldest = o
-		}
-		if n++; n >= 32 && oldest != nil {
-			break
+func (hs *hosts) add(h *host, size int) {
+	hs.size += size
+	h.size += size
+	hs.taken.add(h.root, size)
+}
+
+// forget forgets the longest unused idle hosts, but not h, of the roots that take most,
+// until all hosts take no more than limit.
+func (hs *hosts) forget(h *host, limit int) {
+	fair := hs.taken.fair(limit)
+	for _, o := range slices.SortedFunc(maps.Values(hs.m), func(a, b *host) int { return a.used.Compare(b.used) }) {
+		if hs.size > limit && hs.taken[o.root] > fair && o.users == 0 && o != h {
+			hs.add(o, -o.size)
+			delete(hs.m, o.origin)
 		}
 	}
-	return oldest
 }
 
 func newHost(c *Client, origin string) *host {

@@ -365,11 +365,11 @@ func TestHostsAreForgotten(t *testing.T) {
 	w := newWeb()
 	c := w.client()
 	c.Attempts = 1
-	busy := c.host(t.Context(), "http://busy.example")
+	busy := c.host(t.Context(), "http://busy.example", "")
 	for i := range 2*hostBudget/hostSize + 10 {
-		c.hosts.leave(c.host(t.Context(), fmt.Sprintf("http://%d.example", i)))
+		c.hosts.leave(c.host(t.Context(), fmt.Sprintf("http://%d.example", i), ""))
 	}
 	assert.LessOrEqual(t, c.hosts.size, hostBudget)
-	assert.Len(t, c.hosts.m, hostBudget/hostSize)
+	assert.GreaterOrEqual(t, len(c.hosts.m), hostBudget/hostSize/8*7)
 	assert.Same(t, busy, c.hosts.m["http://busy.example"])
 }

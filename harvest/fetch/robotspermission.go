@@ -228,7 +228,7 @@ func (h *host) keepRobots(ctx context.Context) {
 		note = robotsNote{Unreachable: note.Unreachable} // as if it was never read
 	}
 	if value, err := json.Marshal(note); err == nil {
-		h.c.noteContact(ctx, h.origin)
+		h.noteContact(ctx)
 		h.c.keep(ctx, robotsKey(h.origin), value)
 	}
 }

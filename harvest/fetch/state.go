@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -178,6 +179,7 @@ func (h *host) writeGate(ctx context.Context, note hostNote) error {
 	switch {
 	case err == nil:
 		h.noted = value
+		h.noteContact(ctx)
 	case !errors.Is(err, websync.ErrConflict):
 		h.c.set.log.WarnContext(ctx, "state not written", "host", h.origin, "err", err)
 	}
@@ -236,7 +238,7 @@ func (h *host) restore(ctx context.Context) {
 	if err == nil && json.Unmarshal(value, &r.robotsNote) == nil && !r.Checked.IsZero() {
 		h.setRules(parseRobots(string(r.Text), h.c.set.token))
 	}
-	h.c.noteContact(ctx, h.origin)
+	h.noteContact(ctx)
 	if h.readGate(ctx) && h.free.IsZero() {
 		h.pace.AllowN(time.Now(), 1)
 	}
@@ -251,9 +253,25 @@ type saved struct {
 	values map[string][]byte // nil: to be deleted
 	size   int               // of values, in bytes
 
-	hosts   map[string]int // by origin: the day of the last request, from 1970; nil: not read
-	checked int            // the day on which old hosts were last deleted
-	changed bool           // since the list was last written
+	hosts   map[string]contact // by origin; nil: not read
+	taken   shares             // of the number of hosts
+	checked int                // the day on which old hosts were last deleted
+	changed bool               // since the list was last written
+}
+
+// A contact is what the list of hosts has of one.
+type contact struct {
+	Day  int    `json:"day"`  // of the last request, from 1970
+	Root string `json:"root"` // for which the host counts
+}
+
+// UnmarshalJSON also reads what earlier versions have written, the day alone.
+func (c *contact) UnmarshalJSON(data []byte) error {
+	type fields contact
+	if json.Unmarshal(data, &c.Day) == nil {
+		return nil
+	}
+	return json.Unmarshal(data, (*fields)(c))
 }
 
 // Unsaved is an optional method of a [harvest.Fetcher].
@@ -262,7 +280,7 @@ func (c *Client) Unsaved() map[string][]byte {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.changed {
-		list, _ := json.Marshal(s.hosts) // a map of strings and numbers
+		list, _ := json.Marshal(s.hosts) // which consists of strings and numbers
 		s.set(keptKey, list)
 		s.changed = false
 	}
@@ -315,10 +333,14 @@ func (c *Client) write(ctx context.Context, key string, value []byte) {
 
 // noteContact notes that a host is contacted today. Once a day, and if there are too many
 // hosts, it deletes those that were not contacted for long.
-func (c *Client) noteContact(ctx context.Context, origin string) {
+func (h *host) noteContact(ctx context.Context) {
+	c := h.c
 	if c.state == nil {
 		return
 	}
+	c.hosts.mu.Lock()
+	root := h.root
+	c.hosts.mu.Unlock()
 	s := &c.saved
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -326,19 +348,16 @@ func (c *Client) noteContact(ctx context.Context, origin string) {
 		ctx, cancel := shared(ctx)
 		defer cancel()
 		value, _ := c.state.State(ctx, keptKey)
-		if json.Unmarshal(value, &s.hosts) != nil || s.hosts == nil { // as if it were empty
-			s.hosts = map[string]int{}
-		}
+		s.read(value)
 	}
 	today := int(time.Now().Unix() / (24 * 60 * 60))
-	if s.hosts[origin] != today {
-		s.hosts[origin], s.changed = today, true
-	}
+	s.note(h.origin, contact{today, root})
 	if s.checked == today && len(s.hosts) <= keptHosts {
 		return
 	}
 	s.checked = today
-	for _, gone := range s.oldHosts(today) {
+	for _, gone := range s.oldHosts(h.origin, today) {
+		s.taken.add(s.hosts[gone].Root, -1)
 		delete(s.hosts, gone)
 		s.changed = true
 		s.set(hostKey(gone), nil)
@@ -346,19 +365,52 @@ func (c *Client) noteContact(ctx context.Context, origin string) {
 	}
 }
 
-// oldHosts returns the hosts that were not contacted for long and, if there are too many,
-// an eighth of all.
-func (s *saved) oldHosts(today int) (old []string) {
-	byAge := slices.SortedFunc(maps.Keys(s.hosts), func(a, b string) int {
-		return cmp.Or(cmp.Compare(s.hosts[a], s.hosts[b]), cmp.Compare(a, b))
-	})
-	surplus := 0
-	if len(byAge) > keptHosts {
-		surplus = len(byAge) - keptHosts*7/8
+// read reads the list of hosts. One that is malformed counts as empty.
+func (s *saved) read(value []byte) {
+	if json.Unmarshal(value, &s.hosts) != nil || s.hosts == nil {
+		s.hosts = map[string]contact{}
 	}
-	for i, origin := range byAge {
+	s.taken = shares{}
+	for _, known := range s.hosts {
+		s.taken.add(known.Root, 1)
+	}
+}
+
+// note sets what the list has of a host.
+func (s *saved) note(origin string, now contact) {
+	known, ok := s.hosts[origin]
+	if ok {
+		now.Root = s.taken.rootOf(origin, known.Root, now.Root)
+	}
+	if ok && now == known {
+		return
+	}
+	if ok {
+		s.taken.add(known.Root, -1)
+	} else if key := hostKey(origin); s.values[key] == nil {
+		delete(s.values, key) // it was forgotten, and what is written of it now is to stay
+	}
+	s.taken.add(now.Root, 1)
+	s.hosts[origin], s.changed = now, true
+}
+
+// oldHosts returns the hosts that were not contacted for long and, if there are too many,
+// an eighth of all: of the roots that have most. It does not return the host at except.
+func (s *saved) oldHosts(except string, today int) (old []string) {
+	byAge := slices.SortedFunc(maps.Keys(s.hosts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(s.hosts[a].Day, s.hosts[b].Day), cmp.Compare(a, b))
+	})
+	fair := math.MaxInt
+	if len(byAge) > keptHosts {
+		fair = s.taken.fair(keptHosts / 8 * 7)
+	}
+	taken := maps.Clone(s.taken)
+	for _, origin := range byAge {
 		// A day in the future is of a wrong clock.
-		if day := s.hosts[origin]; i < surplus || day < today-keptDays || day > today+1 {
+		h := s.hosts[origin]
+		long := h.Day < today-keptDays || h.Day > today+1
+		if origin != except && (long || taken[h.Root] > fair) {
+			taken.add(h.Root, -1)
 			old = append(old, origin)
 		}
 	}
