@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Erlang's calendar counts a fraction of a second backwards before 1970: half past eleven seconds is half before eleven.
+# Erlang's calendar subtracts the fraction of a second before 1970: it reads 23:59:58.5 as 23:59:57.5.
 #
 # Library:  module calendar of Erlang/OTP 25 (Debian erlang-base 1:25.2.3+dfsg-1+deb12u*)
 # Guess:    the fraction is added to the second, whatever the year.
-# Seen:     before 1970 it is subtracted: 23:59:59.5 on 31 December 1969 is 1.5 seconds before 1970, and so it is earlier than
-#           23:59:59. Writing does the opposite, so that a round trip shows nothing: 0.5 seconds before 1970 are written as half
-#           a second after it. Without a fraction, and since 1970, all is right.
+# Seen:     before 1970 it is subtracted: on 31 December 1969, 23:59:58.5 comes before 23:59:58. Writing makes the same mistake the
+#           other way, so that a round trip shows nothing: 0.5 seconds before 1970 are written as half a second after its
+#           beginning. Without a fraction, and since 1970, all is right.
 # Output:   the lines of "want"
 # Valid by: RFC 3339 section 5.6: time-secfrac is a part of the second that precedes it; section 1 has the years 0000 to 9999.
 set -euo pipefail

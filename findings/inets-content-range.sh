@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Erlang's web server writes Content-Range with "=" in place of the space, and ETags without quotes.
 #
-# Library:  httpd of inets in Erlang/OTP 25 (Debian erlang-inets 1:25.2.3+dfsg-1+deb12u*), with mod_range, mod_responsecontrol and mod_get
+# Library:  httpd of inets in Erlang/OTP 25 (Debian erlang-inets 1:25.2.3+dfsg-1+deb12u*), with mod_range,
+#           mod_responsecontrol and mod_get
 # Guess:    Content-Range: bytes 4-9/10, as everywhere, and an ETag in quotes.
 # Seen:     "bytes=4-9/10", the syntax of the request. A client that compares the range before it appends the rest of a download
-#           gives up. The ETag has no quotes, so that a client which checks the syntax must drop it; sent back in quotes, or
-#           with W/, it does not match.
+#           gives up. The ETag has no quotes, so that a client which checks the syntax must drop it; sent back in quotes,
+#           it does not match.
 # Output:   the lines of "want"
 # Valid by: RFC 9110 section 14.4 (range-unit SP range-resp) and section 8.8.3 (opaque-tag is in quotes). The requests are valid by
 #           sections 14.2 and 13.1.2.

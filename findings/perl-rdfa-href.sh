@@ -8,7 +8,7 @@
 #           no warning. An absolute href, resource="2" and rel with href="2" are right, so the fault shows in some pages only.
 # Output:   the lines of "want"
 # Valid by: RDFa Core 1.1 section 7.5 step 11: without rel, rev and content the value of property is the IRI of resource, href
-#           or src; section 5: href and src may be relative IRIs. HTML+RDFa 1.1 section 3.1 has it for HTML.
+#           or src; section 5: href and src may be relative IRIs. HTML+RDFa 1.1 section 3: the rules of RDFa Core hold for HTML.
 set -euo pipefail
 
 dir=$(mktemp -d)

@@ -4,8 +4,8 @@
 # Library:  Rack::Cache 1.2 (Debian ruby-rack-cache 1.2-4.1) with Rack 2.2.22 (ruby-rack 2.2.22*)
 # Guess:    each URL has its own entry in the cache, and a response with "Vary: *" is never reused.
 # Seen:     ?x=1&x=2 and ?x=2&x=1 are one entry: the second gets the answer of the first; so do ?a=1&b=2 and ?b=2&a=1, and
-#           ?a=%31 and ?a=1. The order of parameters of different names, on which nothing may depend by convention, and that of
-#           values of one name, on which much does, are treated alike. A response with "Vary: *" is stored and found.
+#           ?a=%31 and ?a=1. The order of different names, which few applications heed, and that of the values of one name,
+#           which many do, are treated alike. A response with "Vary: *" is stored and found.
 # Output:   the lines of "want"
 # Valid by: RFC 9111 section 4 (the URIs must match) and section 4.1 (a stored Vary with "*" never matches). RFC 3986 section
 #           6.2.2 has all that makes two URIs equivalent by syntax: not the order of a query.

@@ -4,8 +4,8 @@
 # Library:  rapper 2.0.15 (Debian raptor2-utils 2.0.15-4*)
 # Guess:    the references "" and "#part" keep the query of the base, wherever the base is stated.
 # Seen:     with the base of the command line, and with @base in Turtle, they keep it. With xml:base in RDF/XML, with base href
-#           in RDFa, and for rdf:ID they lose it: .../act?v=2 becomes .../act. References that have a path or a query are right
-#           in all four.
+#           in RDFa they lose it, and so does rdf:ID: act?v=2 becomes act. References with a query of their own are right in all
+#           four.
 # Output:   the lines of "want"
 # Valid by: RFC 3986 section 5.2.2: a reference without path and query takes the query of the base. RDF 1.1 XML Syntax section
 #           5.3: only the fragment of an xml:base is left out.

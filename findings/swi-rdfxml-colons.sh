@@ -3,9 +3,9 @@
 #
 # Library:  SWI-Prolog 9.0.4 (Debian swi-prolog-nox 9.0.4+dfsg-2), raptor2-utils 2.0.15 as the other reader
 # Guess:    an absolute IRI is taken as it is written, in every format.
-# Seen:     in RDF/XML each colon after the first one of a urn: or tag: IRI, and each colon in the path of an http: IRI, is
-#           escaped: in subjects, properties, classes, objects and datatypes alike. The port keeps its colon. In N-Triples
-#           and Turtle the same program keeps all, so one graph in two formats has no resource in common.
+# Seen:     in RDF/XML each colon after the first one of a urn: or tag: IRI, and each colon in the path and query of an http: IRI,
+#           is escaped: in subjects, properties and objects alike. The port keeps its colon. In N-Triples the same program keeps
+#           all, so that one graph in two formats has no such resource in common.
 # Output:   the lines of "want"
 # Valid by: RDF 1.1 XML Syntax sections 6.1.2 and 6.1.4: the IRI of an element is its namespace and local name, one after
 #           the other, and that of rdf:about the resolved value. RFC 3986 section 2.2: a reserved character and its escape are

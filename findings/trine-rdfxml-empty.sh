@@ -4,7 +4,7 @@
 # Library:  RDF::Trine 1.019 (Debian librdf-trine-perl 1.019-3), Attean 0.033 (libattean-perl 0.033-1), raptor2-utils 2.0.15 as
 #           the other reader
 # Guess:    <e:a/> is a statement whose object is an empty text, every time; xml:lang="" ends a language.
-# Seen:     an empty element is a statement only before the first text of the document. Later ones are dropped, but if one has
+# Seen:     an empty element is a statement only if it is the first literal of the document. Others are dropped, but if one has
 #           a datatype, the next text gets it, in place of its language. xml:lang="" is not heeded: the text has the language
 #           of the element around it. In an XML literal &lt; and &amp; are < and &, so that it is not XML. Both do all of it,
 #           though one is the successor of the other.
