@@ -196,7 +196,7 @@ func (p *relayCommand) payload(url string, body []byte) (known bool) {
 		keys, mine := f.named(url, from)
 		known = known || mine
 		for _, key := range keys {
-			if f.Payloads {
+			if f.Payloads && key == url { // the hub of one source decides nothing about others
 				p.scheduler.Payload(key, body)
 			} else {
 				p.scheduler.Notify(key)

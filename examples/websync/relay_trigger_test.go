@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -166,6 +167,38 @@ func TestWebSub(t *testing.T) {
 			assert.Equal(t, http.StatusGone, resp.StatusCode)
 		})
 	}
+}
+
+// TestPayloads: the changes in a notice of a source's own hub are applied without a
+// request for its lists; in a notice about another URL they only make it run.
+func TestPayloads(t *testing.T) {
+	u := newUpstream(t, "resourcesync")
+	u.put("a.txt", "a")
+	f := newFront(t, func() {})
+	p := &relayCommand{}
+	r := startProgram(t, p, 1, "-store=mem", "-as=atom", "-allow-private", "-base="+f.URL, configured(t, `{"sources": [
+		{"url": %q, "protocol": "resourcesync", "every": "never", "interval": "0s", "payloads": true, "pings": ["https://ping.example/"]}]}`, u.entry))
+	f.leadsTo(t, r)
+	reader := newReader(&atom.Source{URL: r.entries[0], Name: testkit.Src})
+	reader.follows(t, u)
+
+	asked := u.asked.Load()
+	notice := func(name, change string) []byte {
+		return fmt.Appendf(nil, `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:rs="http://www.openarchives.org/rs/terms/">
+			<rs:ln rel="up" href="%s"/><rs:md capability="changelist" from="2026-01-01T00:00:00Z"/>
+			<url><loc>%s</loc><rs:md change="%s" datetime="%s"/></url></urlset>`,
+			u.entry, u.url+name, change, time.Now().UTC().Format(time.RFC3339Nano))
+	}
+	u.put("b.txt", "b")
+	assert.True(t, p.payload(u.entry, notice("b.txt", "created")))
+	reader.follows(t, u)
+	assert.Equal(t, asked, u.asked.Load())
+
+	assert.True(t, p.payload("https://ping.example/", notice("a.txt", "deleted")))
+	eventually(t, func() bool { return u.asked.Load() > asked })
+	u.put("c.txt", "c")
+	p.notice(u.entry)
+	reader.follows(t, u)
 }
 
 // leadsTo makes the front lead to a relay that listens.
