@@ -139,15 +139,15 @@ func (s *Catalog) countUsage(ctx context.Context, source string) error {
 	return nil
 }
 
-// amounts returns what sources hold together. Bodies, descriptions and entries are 0 if
-// they are not counted.
-func (s *Catalog) amounts(ctx context.Context, sources ...string) (all amounts, err error) {
+// amounts returns what sources hold together, and those of which not all is counted:
+// their bodies, descriptions and entries are missing.
+func (s *Catalog) amounts(ctx context.Context, sources ...string) (all amounts, uncounted []string, err error) {
 	var keys []key
 	for _, source := range sources {
 		keys = append(keys, newKey(sourceKey).text(source), usageKeyOf(source))
 	}
 	err = s.view(ctx, func(r *reader) error {
-		all = amounts{}
+		all, uncounted = amounts{}, nil
 		for _, source := range sources {
 			src, _, err := r.source(source)
 			if err != nil {
@@ -158,8 +158,11 @@ func (s *Catalog) amounts(ctx context.Context, sources ...string) (all amounts, 
 				return err
 			}
 			all.add(1, &amounts{src.live, u.bodies, u.descriptions, u.entriesOn(s.now())})
+			if !u.all {
+				uncounted = append(uncounted, source)
+			}
 		}
 		return nil
 	}, keys...)
-	return all, err
+	return all, uncounted, err
 }

@@ -72,7 +72,8 @@ func (r *Record) Brief() Brief { return r.brief() }
 
 // Amounts returns what a source holds, in the order of the fields of Quota.
 func (s *Catalog) Amounts(ctx context.Context, source string) ([4]int64, error) {
-	return s.amounts(ctx, source)
+	all, _, err := s.amounts(ctx, source)
+	return all, err
 }
 
 // Excludes reports whether f leaves r out.

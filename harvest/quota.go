@@ -91,12 +91,20 @@ func (r *run) newQuota(ctx context.Context) (*quota, error) {
 		return nil, nil
 	}
 	q.sources = slices.Compact(slices.Sorted(slices.Values(append(slices.Clip(l.Shared), r.key))))
-	for _, source := range q.sources {
-		if max(l.Bodies, l.Descriptions, l.Entries) > 0 {
+	held, uncounted, err := r.catalog.amounts(ctx, q.sources...)
+	if max(l.Bodies, l.Descriptions, l.Entries) > 0 && len(uncounted) > 0 && err == nil {
+		for _, source := range uncounted {
 			if err := r.catalog.countUsage(ctx, source); err != nil {
 				return nil, &StoreError{err}
 			}
 		}
+		held, _, err = r.catalog.amounts(ctx, q.sources...)
+	}
+	if err != nil {
+		return nil, &StoreError{err}
+	}
+	q.held = held
+	for _, source := range q.sources {
 		for t, err := range r.catalog.Tasks(ctx, source, "") {
 			if err != nil {
 				return nil, &StoreError{err}
@@ -104,11 +112,6 @@ func (r *run) newQuota(ctx context.Context) (*quota, error) {
 			q.tasks.add(1, takenBy(&t))
 		}
 	}
-	held, err := r.catalog.amounts(ctx, q.sources...)
-	if err != nil {
-		return nil, &StoreError{err}
-	}
-	q.held = held
 	return q, nil
 }
 
@@ -239,7 +242,7 @@ func (q *quota) committed(ctx context.Context, b *batch) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(b.Puts) > 0 {
-		held, err := q.run.catalog.amounts(ctx, q.sources...)
+		held, _, err := q.run.catalog.amounts(ctx, q.sources...)
 		if err != nil {
 			return &StoreError{err}
 		}

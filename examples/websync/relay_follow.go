@@ -81,7 +81,7 @@ func (p *relayCommand) fail(err error) {
 }
 
 // maxSources limits the Sources of what a URL leads to. They share a quota.
-const maxSources = 1000
+const maxSources = 100
 
 // open schedules the Sources of what a follower's URL leads to.
 func (p *relayCommand) open(ctx context.Context, f *follower) error {
