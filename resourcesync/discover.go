@@ -59,7 +59,8 @@ func (d *discovery) sets(ctx context.Context, url string, err error) ([]Set, err
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case len(d.found) > maxSets:
-		return nil, fmt.Errorf("resourcesync: %s leads to more than %d sets: %w", websync.RedactURL(url), maxSets, websync.ErrLimit)
+		const format = "resourcesync: %s leads to more than %d sets: %w"
+		return nil, fmt.Errorf(format, websync.RedactURL(url), maxSets, websync.ErrLimit)
 	case len(d.found) > 0:
 		for i := range d.found {
 			d.found[i].root = url

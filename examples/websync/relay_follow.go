@@ -107,6 +107,11 @@ func (p *relayCommand) open(ctx context.Context, f *follower) error {
 		p.fail(fmt.Errorf("%s leads to %d sources: only %d are harvested", websync.RedactURL(f.target.URL), n, maxSources))
 		sources = sources[:maxSources]
 	}
+	return p.schedule(ctx, f, sources)
+}
+
+// schedule makes sources those of a follower.
+func (p *relayCommand) schedule(ctx context.Context, f *follower, sources []harvest.Source) error {
 	var entries []schedule.Entry
 	var keys []string
 	for _, src := range sources {

@@ -309,7 +309,8 @@ func (c *configuration) followed(path string, src *configSource) (f followed, er
 	}
 	for i, host := range src.Credentials {
 		if _, ok := cli.OriginOf(host); !ok {
-			return f, c.wrong(fmt.Sprintf("%scredentials[%d]", path, i), host, "neither a host nor an origin such as https://example.org:8443")
+			return f, c.wrong(fmt.Sprintf("%scredentials[%d]", path, i), host,
+				"neither a host nor an origin such as https://example.org:8443")
 		}
 	}
 	f.configSource, f.SameHost = *src, src.SameHost || c.SameHost
