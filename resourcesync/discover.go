@@ -39,10 +39,11 @@ func (s *Set) Source() *Source { return &Source{URL: s.CapabilityList, root: s.r
 
 // Limits of Discover.
 const (
-	maxSteps    = 200     // documents that are read
-	maxSets     = 10_000  // that are found
-	maxRobots   = 1 << 20 // bytes of a robots.txt file
-	maxDocument = 1 << 30 // bytes of a document
+	maxSteps    = 200      // documents that are read
+	maxSets     = 10_000   // that are found
+	maxURLs     = 16 << 20 // bytes of their URLs
+	maxRobots   = 1 << 20  // bytes of a robots.txt file
+	maxDocument = 1 << 30  // bytes of a document
 )
 
 // A discovery is one call of Discover.
@@ -51,16 +52,20 @@ type discovery struct {
 	read  map[docfetch.Key]bool
 	index map[docfetch.Key]int // in found
 	found []Set
+	urls  int // bytes of the URLs in found
 }
+
+// isTooMuch reports whether more was found than anybody has.
+func (d *discovery) isTooMuch() bool { return len(d.found) > maxSets || d.urls > maxURLs }
 
 // sets returns what was found. err is the error of the document at url.
 func (d *discovery) sets(ctx context.Context, url string, err error) ([]Set, error) {
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case len(d.found) > maxSets:
-		const format = "resourcesync: %s leads to more than %d sets: %w"
-		return nil, fmt.Errorf(format, websync.RedactURL(url), maxSets, websync.ErrLimit)
+	case d.isTooMuch():
+		const format = "resourcesync: %s leads to more than %d sets, or %d bytes of URLs: %w"
+		return nil, fmt.Errorf(format, websync.RedactURL(url), maxSets, maxURLs, websync.ErrLimit)
 	case len(d.found) > 0:
 		for i := range d.found {
 			d.found[i].root = url
@@ -75,7 +80,7 @@ func (d *discovery) sets(ctx context.Context, url string, err error) ([]Set, err
 // add adds a set, or what is known of it besides. A URL that is not on the web is passed
 // over.
 func (d *discovery) add(list, description string, describedBy []string) {
-	if syntax.HTTPHost(list) == 0 || len(d.found) > maxSets {
+	if syntax.HTTPHost(list) == 0 || d.isTooMuch() {
 		return
 	}
 	key := docfetch.KeyOf(list)
@@ -84,11 +89,15 @@ func (d *discovery) add(list, description string, describedBy []string) {
 		i = len(d.found)
 		d.index[key] = i
 		d.found = append(d.found, Set{CapabilityList: list})
+		d.urls += len(list)
 	}
 	set := &d.found[i]
 	set.Description = cmp.Or(set.Description, description)
 	if len(set.DescribedBy) == 0 {
 		set.DescribedBy = describedBy
+		for _, url := range describedBy {
+			d.urls += len(url)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package resourcesync_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -30,6 +31,16 @@ func TestDiscoverTooMany(t *testing.T) {
 			assert.ErrorIs(t, err, websync.ErrLimit)
 			assert.Empty(t, sets)
 		}
+	}
+	links := strings.Repeat(`<rs:ln rel="describedby" href="`+www+strings.Repeat("x", 1000)+`"/>`, 1000)
+	for n, fits := range map[int]bool{16: true, 17: false} {
+		var all []string
+		for i := range n {
+			all = append(all, "<url><loc>"+www+fmt.Sprint(i)+`.xml</loc><rs:md capability="capabilitylist"/>`+links+"</url>")
+		}
+		site := sourcetest.Site{www + "description.xml": {Body: document("urlset", `capability="description"`, "", all...)}}
+		_, err := resourcesync.Discover(t.Context(), &sourcetest.Fetcher{Site: site}, www+"description.xml")
+		assert.Equal(t, fits, err == nil, "%v", err)
 	}
 }
 

@@ -836,9 +836,9 @@ func patched(ctx context.Context, job *harvest.Job) bool {
 //
 // Each set comes once, in the order in which they are found. The error is that of the
 // document at url if nothing was found, [websync.ErrNotFound], or, for more than 10,000
-// sets, [websync.ErrLimit]. A set that an earlier call returned may be missing because a
-// document is damaged or can't be read; remember the sets, and remove the records of one
-// (harvest.Harvester.Remove) only if the publisher has ended it.
+// sets or 16 MiB of URLs, [websync.ErrLimit]. A set that an earlier call returned may be
+// missing because a document is damaged or can't be read; remember the sets, and remove
+// the records of one (harvest.Harvester.Remove) only if the publisher has ended it.
 func Discover(ctx context.Context, fetcher harvest.Fetcher, url string) ([]Set, error) {
 	d := newDiscovery(fetcher, url)
 	err := d.visit(ctx, url, 0)
