@@ -6,15 +6,15 @@ import (
 	"github.com/websync-go/websync"
 )
 
-// A logItem is an entry of the log of the member from.
+// A logItem is an entry of the log from.
 type logItem struct {
 	websync.Item
 	from int
 }
 
 // mergeLogs yields the entries of several logs by time; of entries with one time, that of
-// the earlier member comes first. It holds one entry of each. The first error ends it; from
-// is then the member that failed.
+// the earlier log comes first. It holds one entry of each. The first error ends it; from is
+// then the log that failed.
 func mergeLogs(logs []iter.Seq2[websync.Item, error]) iter.Seq2[logItem, error] {
 	return func(yield func(logItem, error) bool) {
 		type puller struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/websync-go/websync"
@@ -55,8 +56,8 @@ func (m *Member) failed(err error) error {
 // members decide which of them owns an id.
 type members struct {
 	list []member
-	// oneCatalog is set if all are in one Catalog, which numbers their ids as they come.
-	oneCatalog bool
+	// logs are the members by Catalog. If there is one, it numbers their ids as they come.
+	logs []memberLog
 }
 
 type member struct {
@@ -65,16 +66,36 @@ type member struct {
 	tags string // what the ids begin with that stand for those that are no IRIs
 }
 
+// A memberLog is the log of the members that are in one Catalog.
+type memberLog struct {
+	catalog websync.Catalog
+	members []int          // in their order
+	of      map[string]int // the first of them, by Source
+}
+
 // prepare returns the members of u.
 func (u *Source) prepare() *members {
-	ms := &members{oneCatalog: true}
+	ms := &members{}
 	for i := range u.Members {
 		m := &u.Members[i]
-		first := u.Members[0].Catalog
-		ms.oneCatalog = ms.oneCatalog && reflect.TypeOf(first).Comparable() && m.Catalog == first
 		ms.list = append(ms.list, member{m, m.home(), websync.TagURI(m.Source, "")})
+		ms.addTo(m.Catalog, i)
 	}
 	return ms
+}
+
+// addTo adds a member to the log of its Catalog.
+func (ms *members) addTo(c websync.Catalog, i int) {
+	at := slices.IndexFunc(ms.logs, func(l memberLog) bool { return reflect.TypeOf(c).Comparable() && l.catalog == c })
+	if at < 0 {
+		at = len(ms.logs)
+		ms.logs = append(ms.logs, memberLog{catalog: c, of: map[string]int{}})
+	}
+	l := &ms.logs[at]
+	l.members = append(l.members, i)
+	if _, known := l.of[ms.list[i].Source]; !known {
+		l.of[ms.list[i].Source] = i
+	}
 }
 
 // home returns the host whose ids are the member's own; "" if there is none.
@@ -130,23 +151,48 @@ func (ms *members) known(i int, id string) (string, bool) {
 	return own, err == nil && syntax.IRIFault(own) != "" && websync.TagURI(ms.list[i].Source, own) == id
 }
 
-// records are the members' records of some ids: by member, then by id. The zero Item stands
-// for none.
-type records [][]websync.Item
+// An owned is who owns an id of the union.
+type owned struct {
+	owner  int          // among the members; -1 if none does
+	item   websync.Item // of the owner
+	scoped bool         // a member that has the id in its scope states it, or has done so
+}
 
-// lookup returns the members' records of ids of the union.
-func (ms *members) lookup(ctx context.Context, ids []string) (records, error) {
-	all := make(records, len(ms.list))
-	for i := range ms.list {
-		var err error
-		if all[i], err = ms.lookupIn(ctx, i, ids); err != nil {
-			return nil, err
+// lookup returns who owns some ids of the union, by the members' records of them, and calls
+// see with each. listed are the records of the member i. Any member may state long
+// descriptions of any ids: lookup holds the records of one member at a time.
+func (ms *members) lookup(ctx context.Context, ids []string, i int, listed []websync.Item,
+	see func(member, n int, item *websync.Item)) ([]owned, error) {
+	all := make([]owned, len(ids))
+	for n := range all {
+		all[n].owner = -1
+	}
+	for k := range ms.list {
+		items := listed
+		if k != i {
+			var err error
+			if items, err = ms.lookupIn(ctx, k, ids); err != nil {
+				return nil, err
+			}
+		}
+		for n := range items {
+			if see(k, n, &items[n]); items[n].Seq > 0 {
+				ms.claim(k, ids[n], &items[n], &all[n])
+			}
 		}
 	}
 	return all, nil
 }
 
-// lookupIn returns the records of a member.
+// none, as the member whose records are listed, is none of them.
+const none = -1
+
+// owners is lookup for who needs only the owners.
+func (ms *members) owners(ctx context.Context, ids ...string) ([]owned, error) {
+	return ms.lookup(ctx, ids, none, nil, func(int, int, *websync.Item) {})
+}
+
+// lookupIn returns the records of a member; the zero Item stands for none.
 func (ms *members) lookupIn(ctx context.Context, i int, ids []string) ([]websync.Item, error) {
 	m := &ms.list[i]
 	var asked []string
@@ -156,9 +202,8 @@ func (ms *members) lookupIn(ctx context.Context, i int, ids []string) ([]websync
 			asked, of = append(asked, own), append(of, n)
 		}
 	}
-	found := make([]websync.Item, len(ids))
 	if len(asked) == 0 {
-		return found, nil
+		return nil, nil
 	}
 	items, err := m.Catalog.Get(ctx, m.Source, asked)
 	if err == nil && len(items) != len(asked) {
@@ -167,30 +212,30 @@ func (ms *members) lookupIn(ctx context.Context, i int, ids []string) ([]websync
 	if err != nil {
 		return nil, m.failed(err)
 	}
+	if len(asked) == len(ids) {
+		return items, nil
+	}
+	found := make([]websync.Item, len(ids))
 	for k, n := range of {
 		found[n] = items[k]
 	}
 	return found, nil
 }
 
-// owner returns the member that owns an id of the union, by the members' records with a
-// number; -1 if none does.
-func (ms *members) owner(id string, all records, n int) int {
-	owner, scoped := -1, false
-	for i := range ms.list {
-		m, item := &ms.list[i], &all[i][n]
-		if item.Seq == 0 || !m.mayState(id) {
-			continue
-		}
-		inScope := m.hasInScope(id)
-		if inScope && !scoped {
-			owner, scoped = -1, true
-		}
-		if inScope == scoped && item.Kind != websync.Deleted && (owner < 0 || ms.precedes(i, owner, all, n)) {
-			owner = i
-		}
+// claim makes a member the owner of an id of the union, if it is that by its record rather
+// than the members before it.
+func (ms *members) claim(i int, id string, item *websync.Item, o *owned) {
+	m := &ms.list[i]
+	if !m.mayState(id) {
+		return
 	}
-	return owner
+	inScope := m.hasInScope(id)
+	if inScope && !o.scoped {
+		*o = owned{owner: -1, scoped: true}
+	}
+	if inScope == o.scoped && item.Kind != websync.Deleted && (o.owner < 0 || ms.precedes(i, item, o)) {
+		o.owner, o.item = i, *item
+	}
 }
 
 // mayState reports whether a member may own an id, if nobody else does.
@@ -212,11 +257,11 @@ func (m *member) hasInScope(id string) bool {
 	return false
 }
 
-// precedes reports whether the member i, which has an id live, owns it rather than the
-// member k before it in the list.
-func (ms *members) precedes(i, k int, all records, n int) bool {
-	if ri, rk := ms.list[i].Rank, ms.list[k].Rank; ri != rk {
-		return ri > rk
+// precedes reports whether the member i, which has an id live, owns it rather than one
+// before it in the list.
+func (ms *members) precedes(i int, item *websync.Item, o *owned) bool {
+	if ri, ro := ms.list[i].Rank, ms.list[o.owner].Rank; ri != ro {
+		return ri > ro
 	}
-	return ms.oneCatalog && all[i][n].Born < all[k][n].Born
+	return len(ms.logs) == 1 && item.Born < o.item.Born
 }

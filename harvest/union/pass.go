@@ -8,29 +8,31 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
 )
 
-// A position is how far each member was read, in their order, and with which options. A
-// Checkpoint holds it.
+// A position is how far the log of each Catalog was read, in the order of the members, and
+// with which options. A Checkpoint holds it.
 type position struct {
 	Options string   `json:"options"`
-	Members []cursor `json:"members"`
+	Logs    []cursor `json:"logs"`
 }
 
-// A cursor is the position after an entry of a member's log. The entry may be of any
-// source, so the cursor may stand at the end of the log.
+// A cursor is the position after an entry of a log. The entry may be of any source, so the
+// cursor may stand at the end of the log.
 type cursor struct {
-	Source     string      `json:"source"`
+	Sources    string      `json:"sources"` // a digest of those of the members
 	Generation uint64      `json:"generation"`
 	Seq        websync.Seq `json:"seq"`
 	Time       time.Time   `json:"time"`
 }
 
-const positionVersion = 2
+const positionVersion = 3
 
 func (p position) checkpoint() harvest.Checkpoint {
 	data, _ := json.Marshal(p) // numbers, times of a log and strings
@@ -50,9 +52,10 @@ var errStopped = errors.New("the loop over the events has ended")
 
 var errCompacted = errors.New("a member was compacted while it was listed")
 
-// How many ids are looked up at once: fewer of long records.
+// How many ids are looked up at once: fewer of long records. Those of other members may be
+// long, too.
 const (
-	batchSize  = 256
+	batchSize  = 32
 	batchBytes = 256 << 10
 )
 
@@ -101,27 +104,41 @@ func (p *pass) walk(ctx context.Context) error {
 
 // heads returns where the members' logs end.
 func (p *pass) heads(ctx context.Context) ([]websync.Head, error) {
-	heads := make([]websync.Head, len(p.Members))
-	for i := range p.Members {
+	heads := make([]websync.Head, len(p.members.logs))
+	for i := range heads {
 		var err error
-		if heads[i], err = p.Members[i].Catalog.Head(ctx); err != nil {
-			return nil, p.Members[i].failed(err)
+		if heads[i], err = p.members.logs[i].catalog.Head(ctx); err != nil {
+			return nil, p.failed(i, err)
 		}
 	}
 	return heads, nil
+}
+
+// failed names a member that an error of a log comes from.
+func (p *pass) failed(log int, err error) error {
+	return p.Members[p.members.logs[log].members[0]].failed(err)
 }
 
 // moveTo makes heads the position.
 func (p *pass) moveTo(heads []websync.Head) {
 	p.at = position{p.options(), make([]cursor, len(heads))}
 	for i, h := range heads {
-		p.at.Members[i] = cursor{p.Members[i].Source, h.Generation, h.Last, h.LastTime}
+		p.at.Logs[i] = cursor{p.members.sourcesOf(i), h.Generation, h.Last, h.LastTime}
 	}
+}
+
+// sourcesOf returns a digest of the sources of a log's members.
+func (ms *members) sourcesOf(log int) string {
+	var b []byte
+	for _, i := range ms.logs[log].members {
+		b = appendString(b, ms.list[i].Source)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(b))
 }
 
 func (p *pass) isAt(heads []websync.Head) bool {
 	for i, h := range heads {
-		if p.at.Members[i].Seq != h.Last {
+		if p.at.Logs[i].Seq != h.Last {
 			return false
 		}
 	}
@@ -131,17 +148,17 @@ func (p *pass) isAt(heads []websync.Head) bool {
 // continues reports whether the position is one of these members and their logs continue
 // from it.
 func (p *pass) continues(ctx context.Context, heads []websync.Head) (bool, error) {
-	if len(p.at.Members) != len(heads) || p.at.Options != p.options() {
+	if len(p.at.Logs) != len(heads) || p.at.Options != p.options() {
 		return false, nil
 	}
 	for i, h := range heads {
-		m, c := &p.Members[i], &p.at.Members[i]
-		if c.Source != m.Source || c.Generation != h.Generation {
+		c := &p.at.Logs[i]
+		if c.Sources != p.members.sourcesOf(i) || c.Generation != h.Generation {
 			return false, nil
 		}
-		ok, err := c.isIn(ctx, m.Catalog)
+		ok, err := c.isIn(ctx, p.members.logs[i].catalog)
 		if err != nil {
-			return false, m.failed(err)
+			return false, p.failed(i, err)
 		}
 		if !ok {
 			return false, nil
@@ -173,8 +190,10 @@ func (p *pass) list(ctx context.Context, heads []websync.Head) error {
 		return err
 	}
 	var total int64
-	for i, h := range heads {
-		total += h.Live[p.Members[i].Source]
+	for k, h := range heads {
+		for _, i := range p.members.logs[k].members {
+			total += h.Live[p.Members[i].Source]
+		}
 	}
 	p.run.Expect(total)
 	p.listing = true
@@ -255,19 +274,12 @@ func (p *pass) ownersOf(ctx context.Context, i int, batch []websync.Item, see fu
 			ids, listed = append(ids, id), append(listed, batch[n])
 		}
 	}
-	all := make(records, len(p.Members))
-	all[i] = listed
-	for k := range all {
-		if k == i {
-			continue
-		}
-		var err error
-		if all[k], err = p.members.lookupIn(ctx, k, ids); err != nil {
-			return err
-		}
+	all, err := p.members.lookup(ctx, ids, i, listed, func(int, int, *websync.Item) {})
+	if err != nil {
+		return err
 	}
 	for n, id := range ids {
-		if err := see(id, p.members.owner(id, all, n), &listed[n]); err != nil {
+		if err := see(id, all[n].owner, &listed[n]); err != nil {
 			return err
 		}
 	}
@@ -284,19 +296,20 @@ type entry struct {
 // follow yields what the members' logs have between the position and heads, and moves the
 // position there.
 func (p *pass) follow(ctx context.Context, heads []websync.Head) error {
-	logs := make([]iter.Seq2[websync.Item, error], len(p.Members))
+	logs := make([]iter.Seq2[websync.Item, error], len(heads))
 	for i, h := range heads {
 		logs[i] = p.log(ctx, i, h.Last)
 	}
 	batch, size := make([]entry, 0, batchSize), 0
 	for item, err := range mergeLogs(logs) {
 		if err != nil {
-			return p.Members[item.from].failed(err)
+			return p.failed(item.from, err)
 		}
-		if id, ok := p.members.published(&p.members.list[item.from], item.Resource.ID); ok {
-			batch = append(batch, entry{item.from, id, item.Time})
+		m := p.members.logs[item.from].memberOf(&item.Item)
+		if id, ok := p.members.published(&p.members.list[m], item.Resource.ID); ok {
+			batch = append(batch, entry{m, id, item.Time})
 		}
-		at := &p.at.Members[item.from]
+		at := &p.at.Logs[item.from]
 		at.Seq, at.Time = item.Seq, item.Time
 		size += item.Resource.Size()
 		if len(batch) < batchSize && size < batchBytes {
@@ -311,14 +324,23 @@ func (p *pass) follow(ctx context.Context, heads []websync.Head) error {
 	return p.followBatch(ctx, batch)
 }
 
-// log returns what a member's log has between the position and an entry.
+// memberOf returns the member of an entry.
+func (l *memberLog) memberOf(item *websync.Item) int {
+	if m, ok := l.of[item.Source]; ok {
+		return m
+	}
+	return l.members[0] // the only one, in a Catalog that does not name it
+}
+
+// log returns what a log has of its members between the position and an entry.
 func (p *pass) log(ctx context.Context, i int, until websync.Seq) iter.Seq2[websync.Item, error] {
-	m, at := &p.Members[i], &p.at.Members[i]
+	l, at := &p.members.logs[i], &p.at.Logs[i]
 	if at.Seq == until {
 		return func(func(websync.Item, error) bool) {}
 	}
-	return m.Catalog.Changes(ctx,
-		websync.Range{Sources: []string{m.Source}, Generation: at.Generation, After: at.Seq, Until: until})
+	return l.catalog.Changes(ctx, websync.Range{
+		Sources: slices.Sorted(maps.Keys(l.of)), Generation: at.Generation, After: at.Seq, Until: until,
+	})
 }
 
 // followBatch yields the present state of the ids of some entries. It skips an entry if
@@ -328,19 +350,22 @@ func (p *pass) followBatch(ctx context.Context, batch []entry) error {
 	for n := range batch {
 		ids[n] = batch[n].id
 	}
-	all, err := p.members.lookup(ctx, ids)
+	done := map[string]bool{}
+	skip := make([]bool, len(batch))
+	all, err := p.members.lookup(ctx, ids, none, nil, func(member, n int, item *websync.Item) {
+		skip[n] = skip[n] || member == batch[n].member && item.Time.After(batch[n].at)
+	})
 	if err != nil {
 		return err
 	}
 	var events []harvest.Event
-	done := map[string]bool{}
 	for n, e := range batch {
-		if done[e.id] || all[e.member][n].Time.After(e.at) {
+		if done[e.id] || skip[n] {
 			continue
 		}
 		done[e.id] = true
-		if owner := p.members.owner(e.id, all, n); owner >= 0 {
-			events = append(events, p.members.list[owner].put(e.id, &all[owner][n]))
+		if o := &all[n]; o.owner >= 0 {
+			events = append(events, p.members.list[o.owner].put(e.id, &o.item))
 		} else {
 			events = append(events, harvest.Event{Kind: harvest.Delete, Resource: websync.Resource{ID: e.id}})
 		}

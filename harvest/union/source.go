@@ -78,15 +78,14 @@ func (u *Source) Events(ctx context.Context, run *harvest.Run) iter.Seq2[harvest
 // deletion.
 func (u *Source) Get(ctx context.Context, job *harvest.Job) error {
 	members := u.prepare()
-	all, err := members.lookup(ctx, []string{job.Resource.ID})
+	all, err := members.owners(ctx, job.Resource.ID)
 	if err != nil {
 		return err
 	}
-	owner := members.owner(job.Resource.ID, all, 0)
+	owner, item := all[0].owner, &all[0].item
 	if owner < 0 {
 		return fmt.Errorf("in no member any more: %w", websync.ErrNotFound)
 	}
-	item := &all[owner][0]
 	job.Tag = members.list[owner].tag(item)
 	id := job.Resource.ID
 	job.Resource = item.Resource
