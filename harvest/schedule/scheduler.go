@@ -38,9 +38,10 @@ type Scheduler struct {
 
 	// Concurrency limits how many sources run at the same time in this process. A run
 	// does not count while it only waits, for an answer or for its turn to ask: when
-	// there has been no event, request or commit for half a second. So hosts that answer
-	// slowly do not keep the others waiting. At most 16 times as many run, whether they
-	// wait or not. If zero, it is 4; if negative, there is no limit.
+	// there has been no event, request or commit for half a second, nor when it has gone on
+	// for a quarter of an hour. So hosts that answer slowly, and sources that list without
+	// end, do not keep the others waiting. At most 16 times as many run, whether they count
+	// or not. If zero, it is 4; if negative, there is no limit.
 	Concurrency int
 
 	// PerHost limits how many sources of one host run at the same time in this process.
@@ -96,6 +97,7 @@ type turn struct {
 	over     chan struct{}      // closed at the end of what is running
 	cancel   context.CancelFunc // ends it; nil: it has not begun
 	removed  bool
+	began    time.Time    // what is running
 	progress atomic.Int64 // when the run last made some, in nanoseconds since 1970
 	recheck  time.Time    // until then another process may be running the source
 }
@@ -103,7 +105,8 @@ type turn struct {
 // What does not count towards Scheduler.Concurrency.
 const (
 	waitsAfter = 500 * time.Millisecond // without progress
-	maxRunning = 16                     // times Concurrency, if they wait as well
+	countsFor  = 15 * time.Minute       // from its beginning
+	maxRunning = 16                     // times Concurrency, if they do not count either
 )
 
 // goesOn notes that a run makes progress.
@@ -286,7 +289,7 @@ func (s *Scheduler) launch(ctx context.Context, begin func(*turn)) (wait time.Du
 		s.mu.Lock()
 		t, at := s.first(time.Now())
 		if t != nil {
-			t.running, t.over = true, make(chan struct{})
+			t.running, t.over, t.began = true, make(chan struct{}), time.Now()
 			t.goesOn()
 		}
 		s.mu.Unlock()
@@ -316,7 +319,7 @@ func (s *Scheduler) end(t *turn) {
 }
 
 // occupied counts the runs: by host, all, and those that are active, of which after free
-// one may only wait.
+// one may not count any more.
 func (s *Scheduler) occupied(now time.Time) (running map[string]int, all, active int, free time.Duration) {
 	running, free = make(map[string]int), idle
 	for _, t := range s.turns {
@@ -325,7 +328,8 @@ func (s *Scheduler) occupied(now time.Time) (running map[string]int, all, active
 		}
 		running[t.host]++
 		all++
-		if left := time.Unix(0, t.progress.Load()).Add(cmp.Or(s.waitsAfter, waitsAfter)).Sub(now); left > 0 {
+		waits := time.Unix(0, t.progress.Load()).Add(cmp.Or(s.waitsAfter, waitsAfter))
+		if left := min(waits.Sub(now), t.began.Add(countsFor).Sub(now)); left > 0 {
 			active++
 			free = min(free, left)
 		}

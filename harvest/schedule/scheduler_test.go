@@ -240,18 +240,22 @@ func TestNoMoreSourcesRunAtOnceThanAllowed(t *testing.T) {
 	}
 }
 
-// TestRunsThatOnlyWait: hosts that answer slowly do not keep an honest source waiting. A
-// run that makes progress counts, and so does any up to 16 times Concurrency.
+// TestRunsThatOnlyWait: hosts that answer slowly do not keep an honest source waiting, nor do
+// those that list without end. A run that makes progress counts for a quarter of an hour,
+// and so does any up to 16 times Concurrency.
 func TestRunsThatOnlyWait(t *testing.T) {
 	for name, tt := range map[string]struct {
 		slow     int
 		progress time.Duration // of slow ones, between two signs of it
+		takes    time.Duration // each of them
 		begins   time.Duration
 	}{
-		"20 that wait":            {20, 0, 2500 * time.Millisecond},
-		"20 with slow answers":    {20, 10 * time.Second, 2500 * time.Millisecond},
-		"20 that make progress":   {20, 100 * time.Millisecond, 5 * 10 * time.Minute},
-		"more than run at a time": {64, 0, 10 * time.Minute},
+		"20 that wait":            {20, 0, 10 * time.Minute, 2500 * time.Millisecond},
+		"20 with slow answers":    {20, 10 * time.Second, 10 * time.Minute, 2500 * time.Millisecond},
+		"20 that make progress":   {20, 100 * time.Millisecond, 10 * time.Minute, 5 * 10 * time.Minute},
+		"4 that never end":        {4, 100 * time.Millisecond, 1000 * time.Hour, 15 * time.Minute},
+		"20 that never end":       {20, 100 * time.Millisecond, 1000 * time.Hour, 5 * 15 * time.Minute},
+		"more than run at a time": {64, 0, 10 * time.Minute, 10 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -262,12 +266,12 @@ func TestRunsThatOnlyWait(t *testing.T) {
 				s := scheduler(nil, append(entries, Entry{Source: harvest.Of("https://honest.example/"), Every: 24 * time.Hour})...)
 				s.waitsAfter = 0
 				began, honest := time.Now(), atomic.Int64{}
-				s.run = func(_ context.Context, src harvest.Source) (*harvest.Report, error) {
+				s.run = func(ctx context.Context, src harvest.Source) (*harvest.Report, error) {
 					if src.Key() == "https://honest.example/" {
 						honest.Store(int64(time.Since(began)))
 						return nil, nil
 					}
-					for end := time.Now().Add(10 * time.Minute); time.Now().Before(end); {
+					for end := time.Now().Add(tt.takes); time.Now().Before(end) && ctx.Err() == nil; {
 						if tt.progress == 0 {
 							time.Sleep(time.Until(end))
 							break
