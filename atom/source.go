@@ -517,7 +517,7 @@ func (w *walk) event(p *page, i int, c *candidate) (*outcome, error) {
 // put returns the event for an entry of a document.
 func (w *walk) put(p *page, c *candidate, e *Entry) (*outcome, error) {
 	w.tally.Add(c.id, c.at)
-	put := harvest.Event{Kind: harvest.Put, At: c.at, Resource: e.Resource(&p.inherited), Current: w.current || c.published}
+	put := harvest.Event{Kind: harvest.Put, At: c.at, Resource: e.Resource(p.inherited), Current: w.current || c.published}
 	if c.published {
 		put.Resource.Modified = e.Published
 	}

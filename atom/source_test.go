@@ -930,6 +930,55 @@ func TestSourceLimitsOfEntries(t *testing.T) {
 	assert.Equal(t, []string{"b@2", "mark, 1 skipped+"}, got.events)
 }
 
+// What entries inherit is limited, since each of them has it.
+func TestSourceInheritsLittle(t *testing.T) {
+	for size, inherits := range map[int]bool{60 << 10: true, 70 << 10: false} {
+		author := "<author><name>" + strings.Repeat("x", size) + "</name></author>"
+		got := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, siteOf(map[string]string{
+			"feed": feedOf(author, entryOf("a", 1), entryOf("b", 2, "<author><name>B</name></author>")),
+		}))
+		assert.Equal(t, []string{"a@1", "b@2", "mark+"}, got.events)
+		assert.Equal(t, inherits, len(got.puts["a"].Resource.Authors) == 1)
+		assert.Equal(t, []websync.Person{{Name: "B"}}, got.puts["b"].Resource.Authors)
+		assert.Equal(t, !inherits, slices.Contains(got.rules(), "atom-element-size"))
+	}
+}
+
+// What a walk holds of its documents is limited; what they share counts once.
+func TestSourceHoldsLittle(t *testing.T) {
+	const documents = 1200
+	for name, author := range map[string]string{"of its own": "<author><name>%d %s</name></author>", "shared": "<author><name>%[2]s</name></author>"} {
+		t.Run(name, func(t *testing.T) {
+			long := strings.Repeat("x", 60<<10)
+			site := sourcetest.Site{}
+			for i := range documents {
+				links := isArchive
+				if i == 0 {
+					links = ""
+				}
+				if i < documents-1 {
+					links += prev(fmt.Sprint("feed", i+1))
+				}
+				url := fmt.Sprint(feedURL, i)
+				if i == 0 {
+					url = feedURL
+				}
+				site[url] = sourcetest.Document{Body: feedOf(links, fmt.Sprintf(author, i, long), entryOf(fmt.Sprint(i), 1))}
+			}
+			got := runAll(t, &atom.Source{URL: feedURL}, harvest.Checkpoint{}, site)
+			require.NoError(t, got.err)
+			if name == "shared" {
+				assert.Len(t, got.puts, documents)
+				assert.NotContains(t, got.events[0], "problem")
+				return
+			}
+			assert.Contains(t, got.events[0], "problem: atom: feed1092: the URLs and authors of the documents are longer than 67108864 bytes")
+			assert.Len(t, got.puts, 1093, "what was read is yielded")
+			assert.True(t, got.resume.IsZero())
+		})
+	}
+}
+
 // TestSourceRedirects: a document that a server returns instead of a document of the
 // archive is not that document.
 func TestSourceRedirects(t *testing.T) {

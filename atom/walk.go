@@ -33,6 +33,7 @@ type walk struct {
 	next checkpoint
 
 	file    spool.File // the documents
+	held    int        // bytes of what they state of themselves
 	cache   docfetch.Cache
 	recheck bool    // cached documents are requested again, too
 	pages   []*page // those added to latest, the newest first
@@ -79,7 +80,7 @@ type page struct {
 	prev, next string            // prev-archive and next
 	forks      map[string]string // by relation: the second target, if there are two
 	newer      []string          // targets of next-archive, previous and prev
-	inherited  Feed              // what the entries inherit
+	inherited  *Feed             // what the entries inherit; documents may share it
 	fault      error             // from SourceProfile.Feed
 	size       int64             // decompressed
 	items      int
@@ -136,7 +137,7 @@ func (w *walk) begin() error {
 // forget removes what the walk has read so far.
 func (w *walk) forget() error {
 	err := errors.Join(w.latest.close(), w.file.Close())
-	w.pages, w.set, w.ended = nil, docfetch.Set{}, false
+	w.pages, w.set, w.held, w.ended = nil, docfetch.Set{}, 0, false
 	w.last, w.floor, w.rises = [2]websync.Datetime{}, websync.Datetime{}, false
 	w.newest, w.lowest, w.disorder, w.open = websync.Datetime{}, websync.Datetime{}, false, false
 	return err
@@ -361,6 +362,24 @@ const (
 	nextPage    = "next"
 )
 
+// maxHeld limits what a walk holds of what its documents state of themselves, in bytes:
+// until its end, that of all of them is in memory.
+const maxHeld = 64 << 20
+
+// held returns how much a walk holds of p, the document after another one.
+func (p *page) held(before *page) int {
+	n := len(p.URL) + len(p.Final) + len(p.ContentType) + len(p.ETag) + len(p.LastModified)
+	if p.inherited != before.inherited {
+		n += inheritedSize(p.inherited)
+	}
+	return n
+}
+
+// forgetLinks forgets what the walk has followed.
+func (p *page) forgetLinks() {
+	p.id, p.self, p.prev, p.next, p.forks, p.newer = "", "", "", "", nil, nil
+}
+
 // A chainWalk is a walk over the documents that links of one relation lead to.
 type chainWalk struct {
 	*walk
@@ -395,11 +414,18 @@ func (w *walk) follow(ctx context.Context, head *page, rel string) (hole, err er
 			return hole, nil
 		}
 		w.set.Ask(key)
+		before := p
 		if p, err = w.older(ctx, link, rel); docfetch.IsOfDocument(err) {
 			return err, nil
 		}
 		if err != nil {
 			return nil, err
+		}
+		if before != head {
+			before.forgetLinks()
+		}
+		if w.held += p.held(before); w.held > maxHeld {
+			return w.Named(p.URL, fmt.Errorf("the URLs and authors of the documents are longer than %d bytes: %w", maxHeld, websync.ErrLimit)), nil
 		}
 		w.set.Read(&p.Document)
 		if c.redirected == nil && !c.known && p.Final != p.URL {
@@ -617,7 +643,14 @@ func (w *walk) describe(p *page, r reading, report func(websync.Finding)) {
 		}
 	}
 	p.updated = r.feed.Updated
-	p.id, p.inherited = r.feed.ID, Feed{Authors: r.feed.Authors, Lang: r.feed.Lang, Base: r.feed.Base}
+	p.id, p.inherited = r.feed.ID, w.inherited(r.feed)
+	if inheritedSize(p.inherited) > maxInherited {
+		p.inherited = new(Feed)
+		if report != nil {
+			report(ruleElementSize.Finding(p.Final, 0, 0, "feed", nil,
+				fmt.Sprintf("the authors, the language and the base of the feed are longer than %d bytes: no entry inherits them", maxInherited)))
+		}
+	}
 	p.foreign, p.size, p.Skipped = r.foreign, r.size, r.skipped
 	p.prev, p.next = p.leadsTo(r.feed, prevArchive), p.leadsTo(r.feed, nextPage)
 	p.newer = []string{p.leadsTo(r.feed, "next-archive"), p.leadsTo(r.feed, "previous"), p.leadsTo(r.feed, "prev")}
@@ -625,6 +658,29 @@ func (w *walk) describe(p *page, r reading, report func(websync.Finding)) {
 	if p.whole = r.feed.Complete; p.whole {
 		p.part = p.whyPart(r.feed)
 	}
+}
+
+// maxInherited limits what entries inherit, in bytes: each of them has it.
+const maxInherited = 64 << 10
+
+// inherited returns what the entries of a document inherit from its feed. Documents that
+// state the same share it.
+func (w *walk) inherited(f *Feed) *Feed {
+	if n := len(w.pages); n > 0 {
+		last := w.pages[n-1].inherited
+		if slices.Equal(last.Authors, f.Authors) && last.Lang == f.Lang && last.Base == f.Base {
+			return last
+		}
+	}
+	return &Feed{Authors: f.Authors, Lang: f.Lang, Base: f.Base}
+}
+
+func inheritedSize(f *Feed) int {
+	n := len(f.Lang) + len(f.Base)
+	for _, a := range f.Authors {
+		n += len(a.Name) + len(a.Email) + len(a.URI)
+	}
+	return n
 }
 
 // leadsTo returns the target of the first link of a feed with a relation. A second target

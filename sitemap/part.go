@@ -65,7 +65,7 @@ func (w *walk) remember(p *part) {
 		w.sums[p.known.sum]++
 		w.next.remember(key, p.unchangedNote())
 	default:
-		p.hosts, p.Header, p.ContentType = nil, nil, ""
+		p.hosts, p.ContentType = nil, ""
 		w.sums[p.listed.Sum]++
 		w.changed = append(w.changed, p)
 		w.wrong = w.wrong || p.isWrong()

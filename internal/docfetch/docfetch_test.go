@@ -94,7 +94,8 @@ func TestGet(t *testing.T) {
 func TestLoad(t *testing.T) {
 	boom := errors.New("boom")
 	p := &Pass{Format: "test", Run: &harvest.Run{Fetcher: testkit.FetchFunc(func(_ context.Context, req *harvest.Request) (*harvest.Response, error) {
-		return &harvest.Response{Body: io.NopCloser(strings.NewReader(req.URL)), NotModified: req.Validator.ETag != ""}, nil
+		header := map[string][]string{"Content-Type": {"text/plain;a=" + strings.Repeat("x", 2000)}}
+		return &harvest.Response{Body: io.NopCloser(strings.NewReader(req.URL)), Header: header, NotModified: req.Validator.ETag != ""}, nil
 	})}}
 	var shared spool.File
 	defer func() { assert.NoError(t, shared.Close()) }()
@@ -108,6 +109,8 @@ func TestLoad(t *testing.T) {
 					return err
 				}
 				require.NoError(t, p.Load(t.Context(), d, Validators{}, 0, file, read))
+				assert.Empty(t, d.Header, "a document that is held is short")
+				assert.Empty(t, d.ContentType, "likewise")
 				require.NoError(t, read())
 				require.NoError(t, p.Rewind(d))
 				require.NoError(t, read())

@@ -30,7 +30,7 @@ type Document struct {
 	Date        time.Time           // by the server's clock; zero if not stated
 	ContentType string              // of the answer; empty if not stated
 	MayBeCut    bool                // as in harvest.Response
-	Header      map[string][]string // of the answer
+	Header      map[string][]string // of the answer; nil after Load
 	NotModified bool
 	Skipped     int               // entries that are unreadable, or may be lost
 	Body        io.ReadSeekCloser // nil if there is none
@@ -82,6 +82,7 @@ func (p *Pass) Load(
 	if err != nil || d.NotModified {
 		return err
 	}
+	d.Header = nil // documents may be held, and many of them
 	if file != nil {
 		var at spool.Span
 		at, err = file.Append(d.Body)
@@ -195,9 +196,10 @@ func Time(resp *harvest.Response, name string) (t time.Time) {
 }
 
 // ContentType returns the media type that a header states, with its parameters; empty if
-// it states none.
+// it states none, or one that is longer than any that is meant.
 func ContentType(header map[string][]string) string {
-	if types := header["Content-Type"]; len(types) > 0 {
+	const most = 1024 // bytes
+	if types := header["Content-Type"]; len(types) > 0 && len(types[0]) <= most {
 		return types[0]
 	}
 	return ""

@@ -1,6 +1,7 @@
 package docfetch
 
 import (
+	"crypto/sha256"
 	"fmt"
 
 	"github.com/websync-go/websync/internal/syntax"
@@ -10,14 +11,19 @@ import (
 // redirected to. The zero Set is empty.
 type Set struct {
 	asked map[Key]bool
-	read  map[Key]string // the requested URL by the URL after redirects
+	read  map[Key]string // the requested URL by the URL after a redirect
 }
 
-// A Key is the canonical form of a URL; equivalent URLs have the same.
-type Key string
+// A Key is a digest of the canonical form of a URL; equivalent URLs have the same. However
+// long the URLs are, a Set is short.
+type Key [16]byte
 
 // KeyOf returns the Key of a URL.
-func KeyOf(url string) Key { return Key(syntax.Canonical(url)) }
+func KeyOf(url string) (k Key) {
+	sum := sha256.Sum256([]byte(syntax.Canonical(url)))
+	copy(k[:], sum[:])
+	return k
+}
 
 // Ask records that a document is requested.
 func (s *Set) Ask(k Key) {
@@ -30,12 +36,16 @@ func (s *Set) Ask(k Key) {
 // Asked reports whether a document was requested.
 func (s *Set) Asked(k Key) bool { return s.asked[k] }
 
-// ReadAs returns the URL of the document whose request was redirected to k, or asked for
-// k; "" if there is none.
+// ReadAs returns the URL of the document whose request was redirected to k; "" if there
+// is none.
 func (s *Set) ReadAs(k Key) string { return s.read[k] }
 
-// Read records that a document was read.
-func (s *Set) Read(d *Document) { s.read[KeyOf(d.Final)] = d.URL }
+// Read records that a document was read that was asked for.
+func (s *Set) Read(d *Document) {
+	if final := KeyOf(d.Final); !s.asked[final] {
+		s.read[final] = d.URL
+	}
+}
 
 // Add records that a document was requested and read, unless CheckNotInSet returns an
 // error.
