@@ -80,15 +80,16 @@ type exporter struct {
 	result  exportResult
 
 	seed  maphash.Seed
-	dirs  map[uint64]bool
-	files map[uint64]bodyAt
-	gone  map[uint64]bool // filesIn of earlier exports that are to be removed
+	dirs  map[uint64]bool   // whether they have a file of a source on their host
+	files map[uint64]bodyAt // that of an earlier export which stays has no seq
+	gone  map[uint64]bool   // filesIn of earlier exports that are to be removed
 }
 
 // A bodyAt is where the store holds a body.
 type bodyAt struct {
 	born, seq websync.Seq
-	n         int // among the record's bodies
+	n         int  // among the record's bodies
+	own       bool // its source is on the host of its URL
 }
 
 // A liveBody is one body of one record.
@@ -100,18 +101,14 @@ type liveBody struct {
 
 var _ websync.Publisher = (*exporter)(nil)
 
-// Documents implements [websync.Publisher]. If several bodies have one path, the first in
-// the order of URIs has it.
+// Documents implements [websync.Publisher]. If several bodies have one path, one of a source
+// on that host has it, or else a file of an earlier export that stays, or else the first in
+// the order of URIs.
 func (e *exporter) Documents(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		for b, err := range e.bodies(ctx) {
-			if err != nil {
-				yield("", err)
-				return
-			}
-			for dir := path.Dir(filePath(&b)); dir != "."; dir = path.Dir(dir) {
-				e.dirs[e.hash(dir)] = true
-			}
+		if err := e.choose(ctx); err != nil {
+			yield("", err)
+			return
 		}
 		for b, err := range e.bodies(ctx) {
 			if err != nil {
@@ -119,12 +116,51 @@ func (e *exporter) Documents(ctx context.Context) iter.Seq2[string, error] {
 				return
 			}
 			name, key, _ := e.file(&b)
+			if plain := e.hash(filePath(&b)); e.files[plain] == b.at {
+				delete(e.files, plain) // unless it is key: it is below a file
+			}
 			e.files[key] = b.at
 			if !yield(urlPath(name), nil) {
 				return
 			}
 		}
 		yield("/"+indexName, nil)
+	}
+}
+
+// choose chooses which bodies have their paths.
+func (e *exporter) choose(ctx context.Context) error {
+	if err := e.reserve(ctx); err != nil {
+		return err
+	}
+	for b, err := range e.bodies(ctx) {
+		if err != nil {
+			return err
+		}
+		e.claim(filePath(&b), b.at)
+	}
+	for key, at := range e.files {
+		owned, isDir := e.dirs[key]
+		switch {
+		case !isDir:
+		case owned && !at.own, owned == at.own && at.seq > 0:
+			delete(e.files, key)
+		default:
+			delete(e.dirs, key)
+		}
+	}
+	return nil
+}
+
+// claim gives a path to a body, unless another one has it and no less right to it.
+func (e *exporter) claim(name string, at bodyAt) {
+	key := e.hash(name)
+	if other, taken := e.files[key]; !taken || at.own && !other.own {
+		e.files[key] = at
+	}
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		key := e.hash(dir)
+		e.dirs[key] = e.dirs[key] || at.own
 	}
 }
 
@@ -219,21 +255,36 @@ func (e *exporter) isDir(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// demoFile returns the name of the file of a body, or, if it has none yet, a free name.
+// file returns the name of the file of a body, or, if it has none yet, a free name.
 func (e *exporter) file(b *liveBody) (name string, key uint64, has bool) {
-	name = filePath(b)
+	plain := filePath(b)
+	name = plain
 	for salt := 0; ; salt++ {
 		key = e.hash(name)
 		at, taken := e.files[key]
-		if taken && at == b.at {
+		_, isDir := e.dirs[key]
+		switch {
+		case e.isBelowFile(name):
+			host, _, _ := strings.Cut(plain, "/")
+			plain = host + "/"
+		case taken && at == b.at:
 			return name, key, true
-		}
-		if !taken && !e.dirs[key] {
+		case !taken && !isDir:
 			return name, key, false
 		}
 		sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %d", b.id, b.source, b.body.Name, salt))
-		name = fmt.Sprintf("%s~%x", filePath(b), sum[:6])
+		name = fmt.Sprintf("%s~%x", plain, sum[:6])
 	}
+}
+
+// isBelowFile reports whether the path of a file would make a directory of another one.
+func (e *exporter) isBelowFile(name string) bool {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if _, is := e.files[e.hash(dir)]; is {
+			return true
+		}
+	}
+	return false
 }
 
 func (e *exporter) hash(name string) uint64 { return maphash.String(e.seed, strings.ToLower(name)) }
@@ -243,7 +294,8 @@ func urlPath(name string) string {
 	return "/" + syntax.Escape(name, func(c byte) bool { return c == '/' || syntax.Segment.Has(c) })
 }
 
-// bodies yields all live bodies by id, and those of one id in the order of the sources.
+// bodies yields all live bodies by id, and those of one id in the order of the sources, of
+// which one on the host of the id is the first.
 // It yields a body that several sources hold once.
 func (e *exporter) bodies(ctx context.Context) iter.Seq2[liveBody, error] {
 	return func(yield func(liveBody, error) bool) {
@@ -264,7 +316,9 @@ func (e *exporter) bodies(ctx context.Context) iter.Seq2[liveBody, error] {
 					continue
 				}
 				seen[key] = true
-				if !yield(liveBody{rec.Source, rec.Resource.ID, bodyAt{rec.Born, rec.Seq, n}, b}, nil) {
+				live := liveBody{rec.Source, rec.Resource.ID, bodyAt{born: rec.Born, seq: rec.Seq, n: n}, b}
+				live.at.own = isOn(rec.Source, hostedURL(&live))
+				if !yield(live, nil) {
 					return
 				}
 			}
@@ -303,7 +357,13 @@ func (e *exporter) records(ctx context.Context) iter.Seq2[harvest.Record, error]
 			}
 		}
 		for len(open) > 0 {
-			first := slices.MinFunc(open, func(a, b *cursor) int { return strings.Compare(a.Resource.ID, b.Resource.ID) })
+			first := slices.MinFunc(open, func(a, b *cursor) int {
+				c := strings.Compare(a.Resource.ID, b.Resource.ID)
+				if c == 0 && isOnHost(a.Source, a.Resource.ID) && !isOnHost(b.Source, b.Resource.ID) {
+					return -1
+				}
+				return c
+			})
 			if !yield(first.Record, nil) {
 				return
 			}

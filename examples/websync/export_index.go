@@ -91,9 +91,83 @@ func (e *exporter) lastIndex() iter.Seq2[indexLine, error] {
 
 // isCurrent reports whether a file is that of a document of this export.
 func (e *exporter) isCurrent(name string) bool {
-	_, same := e.files[e.hash(name)]
-	_, above := e.files[e.hash(strings.TrimSuffix(name, "/index.html"))]
-	return same || above
+	same := e.files[e.hash(name)]
+	above := e.files[e.hash(strings.TrimSuffix(name, "/index.html"))]
+	return same.seq > 0 || above.seq > 0
+}
+
+// reserve keeps the paths of earlier exports for their files that stay: those of what no
+// exported source has, or only one with less right to them.
+func (e *exporter) reserve(ctx context.Context) error {
+	lookup, err := e.newLookup(ctx)
+	if err != nil {
+		return err
+	}
+	batch := make([]indexLine, 0, 256)
+	flush := func() error {
+		err := lookup.reserve(ctx, batch)
+		batch = batch[:0]
+		return err
+	}
+	for l, err := range e.lastIndex() {
+		if err != nil {
+			return err
+		}
+		if batch = append(batch, l); len(batch) < cap(batch) {
+			continue
+		}
+		if err := flush(); err != nil {
+			return err
+		}
+	}
+	return flush()
+}
+
+func (l *lookup) reserve(ctx context.Context, lines []indexLine) error {
+	held, err := l.holdings(ctx, lines)
+	if err != nil {
+		return err
+	}
+	for i, line := range lines {
+		h := &held[i]
+		host, _, _ := strings.Cut(line.name, "/")
+		own := slices.Contains(h.other.hosts, host)
+		stays := h.other.live || !h.exported.known && !h.other.known
+		if !stays || h.exported.live && (!own || slices.Contains(h.exported.hosts, host)) {
+			continue
+		}
+		if _, err := l.lstat(line.name); err == nil {
+			l.claim(line.name, bodyAt{own: own})
+		}
+	}
+	return nil
+}
+
+// A lineHolding is what sources hold of the ids that a line may stand for.
+type lineHolding struct{ exported, other holding }
+
+// holdings returns what sources hold of lines.
+func (l *lookup) holdings(ctx context.Context, lines []indexLine) ([]lineHolding, error) {
+	var ids []string // of each line one or two
+	var of []int     // its line
+	for i, line := range lines {
+		for _, id := range idsOf(line.uri) {
+			ids, of = append(ids, id), append(of, i)
+		}
+	}
+	held := make([]lineHolding, len(lines))
+	add := func(sources []string, to func(*lineHolding) *holding) error {
+		found, err := l.find(ctx, sources, ids)
+		for n := range found {
+			to(&held[of[n]]).add(&found[n])
+		}
+		return err
+	}
+	err := add(l.sources, func(h *lineHolding) *holding { return &h.exported })
+	if err == nil {
+		err = add(l.others, func(h *lineHolding) *holding { return &h.other })
+	}
+	return held, err
 }
 
 // A lookup decides about files by what the store holds of their resources.
@@ -114,36 +188,23 @@ func (e *exporter) newLookup(ctx context.Context) (*lookup, error) {
 
 // kept returns those of lines whose files stay.
 func (l *lookup) kept(ctx context.Context, lines []indexLine) (map[indexLine]bool, error) {
-	var ids []string // of each line one or two
-	var of []int     // its line
-	for i, line := range lines {
-		for _, id := range idsOf(line.uri) {
-			ids, of = append(ids, id), append(of, i)
-		}
-	}
-	exported, err := l.find(ctx, l.sources, ids)
+	held, err := l.holdings(ctx, lines)
 	if err != nil {
 		return nil, err
-	}
-	other, err := l.find(ctx, l.others, ids)
-	if err != nil {
-		return nil, err
-	}
-	// live in another source: stays; else known: deleted, or without this body
-	known, live := make([]bool, len(lines)), make([]bool, len(lines))
-	for n, i := range of {
-		known[i] = known[i] || exported[n].known || other[n].known
-		live[i] = live[i] || other[n].live
 	}
 	kept := map[indexLine]bool{}
 	for i, line := range lines {
-		if known[i] && !live[i] {
+		// live in another source: stays; else known: deleted, or without this body
+		if h := &held[i]; (h.exported.known || h.other.known) && !h.other.live {
 			l.gone[l.hash(line.name)] = true
 			l.gone[l.hash(line.name+"/index.html")] = true
 			continue
 		}
 		if l.isDir(line.name) {
 			line.name += "/index.html" // moved there
+		}
+		if l.files[l.hash(line.name)].seq > 0 {
+			continue // that of another body, since
 		}
 		if _, err := l.lstat(line.name); err == nil {
 			lines[i] = line
@@ -154,7 +215,15 @@ func (l *lookup) kept(ctx context.Context, lines []indexLine) (map[indexLine]boo
 }
 
 // A holding is what sources hold of an id.
-type holding struct{ known, live bool }
+type holding struct {
+	known, live bool
+	hosts       []string // of the sources that have it live
+}
+
+// add adds what other sources hold, or the same of another id.
+func (h *holding) add(other *holding) {
+	h.known, h.live, h.hosts = h.known || other.known, h.live || other.live, append(h.hosts, other.hosts...)
+}
 
 // find returns what sources hold of ids.
 func (l *lookup) find(ctx context.Context, sources, ids []string) ([]holding, error) {
@@ -165,9 +234,13 @@ func (l *lookup) find(ctx context.Context, sources, ids []string) ([]holding, er
 			return nil, err
 		}
 		for i := range items {
-			known := items[i].Resource.ID != ""
-			found[i].known = found[i].known || known
-			found[i].live = found[i].live || known && items[i].Kind != websync.Deleted
+			switch {
+			case items[i].Resource.ID == "":
+			case items[i].Kind == websync.Deleted:
+				found[i].known = true
+			default:
+				found[i].add(&holding{true, true, []string{hostOfKey(source)}})
+			}
 		}
 	}
 	return found, nil

@@ -160,6 +160,68 @@ func TestExport(t *testing.T) {
 	assert.Equal(t, lines, indexLines(t, dir))
 }
 
+// TestExportOfStrangers: what a source states of another host takes the name of no file of a
+// source there, in one export and in one after the other, and none of its bytes.
+func TestExportOfStrangers(t *testing.T) {
+	const host, stranger = "https://host.example/feed", "https://stranger.example/feed"
+	const page, inDir = "https://host.example/page", "https://host.example/page/"
+	for name, tt := range map[string]struct{ own, other, file string }{
+		"the same id":            {page, page, "host.example/page"},
+		"earlier in the order":   {page, "HTTPS://host.example/page", "host.example/page"},
+		"a directory of its own": {page, page + "/x", "host.example/page"},
+		"a file for a directory": {inDir, page, "host.example/page/index.html"},
+		"the file of a name":     {page, "urn:page", "host.example/page"},
+	} {
+		for how, exports := range map[string][][]string{
+			"at once":         {{stranger, host}},
+			"and then alone":  {{host}, {stranger}},
+			"after its own":   {{stranger}, {host}},
+			"before, and all": {{stranger}, {stranger, host}},
+		} {
+			t.Run(name+" "+how, func(t *testing.T) {
+				dir, store := t.TempDir(), harvest.NewCatalog(memstore.New())
+				h := &harvest.Harvester{Catalog: store}
+				for source, id := range map[string]string{host: tt.own, stranger: tt.other} {
+					e := harvest.Event{Resource: websync.Resource{ID: id}, Open: harvest.OpenBytes([]byte("of " + source))}
+					_, err := h.Run(t.Context(), harvest.Of(source, e))
+					require.NoError(t, err)
+				}
+				for _, sources := range exports {
+					_, err := export(t.Context(), store, dir, sources)
+					require.NoError(t, err)
+				}
+				files, file := filesIn(t, dir), tt.file
+				if tt.other == page+"/x" && exports[0][0] == stranger && len(exports) > 1 {
+					file += "/index.html" // where servers look for it: the directory was there
+				}
+				assert.Equal(t, "of "+host, files[file], files)
+				lines := indexLines(t, dir)
+				own := 0
+				for _, line := range lines {
+					f := strings.Split(line, "\t")
+					assert.Equal(t, f[0], websync.SHA256([]byte(files[f[3]])).String(), line)
+					if f[3] == file {
+						own++
+						assert.Equal(t, tt.own, f[1])
+					}
+				}
+				assert.Equal(t, 1, own, lines)
+			})
+		}
+	}
+}
+
+// TestExportOfTheSameBytes: a body that several sources have is that of the one on its host.
+func TestExportOfTheSameBytes(t *testing.T) {
+	const page, stranger = "https://host.example/page", "https://stranger.example/feed"
+	store := hold(t, map[string][]string{stranger: {page, "HTTPS://host.example/page"}, "https://host.example/feed": {page}})
+	dir := t.TempDir()
+	_, err := export(t.Context(), store, dir, []string{stranger, "https://host.example/feed"})
+	require.NoError(t, err)
+	assert.Equal(t, page, filesIn(t, dir)["host.example/page"])
+	assert.Len(t, indexLines(t, dir), 2)
+}
+
 func TestExportAgain(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, data string) {

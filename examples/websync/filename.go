@@ -32,10 +32,7 @@ func filePath(b *liveBody) string {
 	if u == nil {
 		return "other/" + segment(b.id+suffix)
 	}
-	host := strings.ToLower(u.Hostname())
-	if port := u.Port(); port != "" {
-		host += "_" + port
-	}
+	host := hostOf(u)
 	segments := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
 	last := &segments[len(segments)-1]
 	if *last == "" {
@@ -76,6 +73,35 @@ func hostedURL(b *liveBody) *url.URL {
 		return nil
 	}
 	return u
+}
+
+// hostOf returns the name of the directory for a host; "" for no URL.
+func hostOf(u *url.URL) string {
+	if u == nil {
+		return ""
+	}
+	host := strings.ToLower(u.Hostname())
+	if port := u.Port(); port != "" {
+		host += "_" + port
+	}
+	return host
+}
+
+// hostOfKey returns that of the host of a source.
+func hostOfKey(source string) string {
+	if u, err := url.Parse(source); err == nil {
+		return hostOf(u)
+	}
+	return ""
+}
+
+// isOn reports whether a source is on the host of a URL.
+func isOn(source string, u *url.URL) bool { return u != nil && hostOf(u) == hostOfKey(source) }
+
+// isOnHost reports whether a source is on the host of an id.
+func isOnHost(source, id string) bool {
+	u, err := url.Parse(id)
+	return err == nil && isOn(source, u)
 }
 
 // segment returns s as one name of a path.
