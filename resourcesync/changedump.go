@@ -18,7 +18,7 @@ func (w *walk) packages(ctx context.Context, root *changeList, entries []Entry) 
 	if root.head.Index {
 		err = w.addDumps(ctx, d, entries, ChangeDump)
 	} else {
-		w.addPackages(d, entries)
+		err = w.addPackages(d, entries)
 	}
 	for _, p := range d.packages {
 		lists = append(lists, packageList(p))

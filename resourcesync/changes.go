@@ -382,14 +382,19 @@ func (w *walk) indexEntries(b *changeQueue, index *changeList) (entries []Entry,
 		return nil, err
 	}
 	named := make(map[string]bool)
+	var kept holding
 	for e, err := range r.All() {
 		if err != nil {
 			return nil, err
 		}
-		if !named[e.Loc] {
-			named[e.Loc] = true
-			entries = append(entries, e)
+		if named[e.Loc] {
+			continue
 		}
+		if err := kept.add(index.URL, &e); err != nil {
+			return nil, err
+		}
+		named[e.Loc] = true
+		entries = append(entries, e)
 	}
 	if n := r.Skipped(); n > 0 { // each may name a list that comes before any of the others
 		b.skipped, b.readAgain, b.unread = b.skipped+n-b.unread, true, n

@@ -17,6 +17,7 @@ type dump struct {
 	packages []*dumpPackage
 	contents map[docfetch.Key]*dumpPackage // by the manifest beside it
 	earliest websync.Datetime              // at of the dump, of its parts and packages
+	held     holding                       // of packages
 }
 
 func newDump(url string, head Head) *dump {
@@ -39,8 +40,7 @@ func (w *walk) readDump(ctx context.Context, url string, c Capability) (*dump, e
 	}
 	d := newDump(url, head)
 	if !head.Index {
-		w.addPackages(d, entries)
-		return d, nil
+		return d, w.addPackages(d, entries)
 	}
 	return d, w.addDumps(ctx, d, entries, c)
 }
@@ -60,19 +60,24 @@ func (w *walk) addDumps(ctx context.Context, d *dump, listed []Entry, c Capabili
 			return err
 		}
 		d.earliest = earlier(d.earliest, head.Metadata.At)
-		w.addPackages(d, entries)
+		if err := w.addPackages(d, entries); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
 // addPackages adds packages. If several link to one manifest, it is that of none: each
 // has one inside.
-func (w *walk) addPackages(d *dump, entries []Entry) {
+func (w *walk) addPackages(d *dump, entries []Entry) error {
 	kind := ResourceDumpManifest
 	if d.head.Metadata.Capability == ChangeDump {
 		kind = ChangeDumpManifest
 	}
 	for i := range entries {
+		if err := d.held.add(d.url, &entries[i]); err != nil {
+			return err
+		}
 		p := w.newPackage(&entries[i], kind)
 		p.begun = d.head.Metadata.At
 		d.earliest = earlier(d.earliest, p.Metadata.At)
@@ -86,6 +91,7 @@ func (w *walk) addPackages(d *dump, entries []Entry) {
 		w.ask(p.manifest.URL)
 		d.packages = append(d.packages, p)
 	}
+	return nil
 }
 
 // Close removes the packages.

@@ -218,7 +218,6 @@ func (w *walk) named() {
 func (w *walk) small(
 	ctx context.Context, d *docfetch.Document, known docfetch.Validators, want Capability,
 ) (head Head, entries []Entry, err error) {
-	const most = 50_000 // entries
 	if err := w.get(ctx, d, known); err != nil || d.NotModified {
 		return head, nil, err
 	}
@@ -230,8 +229,12 @@ func (w *walk) small(
 		return head, nil, err
 	}
 	r := w.reader(d, w.Report)
-	r.MaxEntries = most
+	r.MaxEntries = maxKept
+	var kept holding
 	for e, err := range r.All() {
+		if err == nil {
+			err = kept.add(d.URL, &e)
+		}
 		if err != nil {
 			return head, nil, err
 		}
@@ -247,6 +250,31 @@ func (w *walk) small(
 		return head, nil, docfetch.Skipped("resourcesync", d.URL, r.Skipped())
 	}
 	return head, entries, nil
+}
+
+// Limits of the entries that are held at the same time: those of a document that names
+// others, or of all documents of a dump.
+const (
+	maxKept      = 50_000
+	maxKeptBytes = 64 << 20
+)
+
+// A holding counts entries that are held.
+type holding struct{ entries, bytes int }
+
+// add adds an entry of the document at url. The error is a *docfetch.Error.
+func (h *holding) add(url string, e *Entry) error {
+	r := resource(e)
+	h.entries++
+	h.bytes += r.Size() + len(e.Metadata.Path) + len(e.Metadata.Capability)
+	for i := range e.Links {
+		h.bytes += e.Links[i].Size()
+	}
+	if h.entries <= maxKept && h.bytes <= maxKeptBytes {
+		return nil
+	}
+	return &docfetch.Error{Err: docfetch.Named("resourcesync", url,
+		fmt.Errorf("more than %d documents are named, or in more than %d bytes: %w", maxKept, maxKeptBytes, websync.ErrLimit))}
 }
 
 // ask records that a document of the set is to be got.

@@ -49,3 +49,58 @@ func TestWalksOfLongHeads(t *testing.T) {
 		})
 	}
 }
+
+// What all documents of a dump list is limited, too, and what a Capability List has.
+func TestDumpsOfDumps(t *testing.T) {
+	const long = 6 << 20
+	name := strings.Repeat("x", long)
+	for what, test := range map[string]struct {
+		capability string
+		list       func(base string) string
+	}{
+		"packages": {"resourcedump", func(base string) string {
+			return numbered(40_000, "<url><loc>"+base+"/p/%d.zip</loc></url>\n").String()
+		}},
+		"elements": {"resourcedump", func(base string) string {
+			return "<url><loc>" + base + "/p.zip</loc><x xmlns='y'>" + name + "</x></url>"
+		}},
+		"links": {"resourcedump", func(base string) string {
+			return "<url><loc>" + base + "/p.zip</loc><rs:ln rel='alternate' href='" + base + "/" + name + "'/></url>"
+		}},
+		"locs": {"resourcedump", func(base string) string { return "<url><loc>" + base + "/" + name + "</loc></url>" }},
+		"types": {"resourcedump", func(base string) string {
+			return "<url><loc>" + base + "/p.zip</loc><rs:md type='" + name + "'/></url>"
+		}},
+		"lists": {"changelist", func(string) string { return "" }},
+		"capabilities": {"", func(base string) string {
+			return "<url><loc>" + base + "/l.xml</loc><x xmlns='y'>" + name + "</x></url>"
+		}},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := newWorld(t)
+			w.memory = 4 * memoryLimit
+			w.serve("", func(rw http.ResponseWriter, r *http.Request) {
+				rw.Header().Set("Content-Type", "application/xml")
+				switch {
+				case r.URL.Path == "/capabilitylist.xml" && test.capability == "":
+					io.WriteString(rw, "<urlset "+syncSpace+`><rs:md capability="capabilitylist"/>`)
+					join(many(2*documentLimit, test.list(w.url)), text("</urlset>")).send(rw)
+				case r.URL.Path == "/capabilitylist.xml":
+					io.WriteString(rw, capabilities(w.url, test.capability).String())
+				case strings.HasPrefix(r.URL.Path, "/d/"):
+					io.WriteString(rw, "<urlset "+syncSpace+`><rs:md capability="`+test.capability+`" at="2026-04-01T00:00:00Z"/>`)
+					io.WriteString(rw, strings.ReplaceAll(test.list(w.url), "/p", "/p"+r.URL.Path)+"</urlset>")
+				case strings.HasPrefix(r.URL.Path, "/p/"):
+					http.NotFound(rw, r)
+				case test.capability == "changelist":
+					io.WriteString(rw, "<sitemapindex "+syncSpace+`><rs:md capability="changelist"/>`)
+					numbered(500_000, "<sitemap><loc>"+w.url+"/d/%d</loc></sitemap>").send(rw)
+					io.WriteString(rw, "</sitemapindex>")
+				default:
+					io.WriteString(rw, syncIndex(test.capability, strings.Split(strings.TrimSuffix(numbered(documentLimit-5, w.url+"/d/%d,").String(), ","), ",")...))
+				}
+			})
+			w.expect(refused, w.run(limited("resource list", w.url), 4*documentLimit))
+		})
+	}
+}
