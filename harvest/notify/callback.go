@@ -158,6 +158,12 @@ func (s *Subscriber) receive(w http.ResponseWriter, r *http.Request, token strin
 		body = http.MaxBytesReader(w, body, limit)
 	}
 	payload := &payloadBuffer{max: s.maxPayload(h)}
+	select { // a hub may send many notices at once, and slowly
+	case s.reads <- struct{}{}:
+		defer func() { <-s.reads }()
+	default:
+		payload.max = 0
+	}
 	ok, err := hasValidSignature(h.Secret, r.Header.Get("X-Hub-Signature"), io.TeeReader(body, payload))
 	w.WriteHeader(http.StatusAccepted)
 

@@ -3,8 +3,11 @@ package notify
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -81,5 +84,43 @@ func TestPayloadsWithoutSecret(t *testing.T) {
 			f.post(form, "sha256", "<urlset/>")
 			assert.Equal(t, 2, f.notices())
 		})
+	})
+}
+
+// TestManyNoticesAtOnce: a hub that sends many notices, and none to its end, takes no more
+// memory than 16 of them. The source of another one runs.
+func TestManyNoticesAtOnce(t *testing.T) {
+	confirmed(t, func(f *fixture, form url.Values) {
+		var mu sync.Mutex
+		payloads := 0
+		f.Payload = func(string, []byte) bool {
+			mu.Lock()
+			defer mu.Unlock()
+			payloads++
+			return true
+		}
+		var open []*io.PipeWriter
+		var answered sync.WaitGroup
+		for range 17 {
+			r, w := io.Pipe()
+			open = append(open, w)
+			req := httptest.NewRequest("POST", form.Get("hub.callback"), r)
+			req.Header.Set("X-Hub-Signature", "sha256="+sign("sha256", form.Get("hub.secret"), "abc"))
+			answered.Go(func() { f.do(req) })
+			_, err := io.WriteString(w, "ab")
+			require.NoError(t, err)
+		}
+		f.post(form, "sha256", "another")
+		assert.Equal(t, 1, f.notices())
+		for _, w := range open {
+			_, err := io.WriteString(w, "c")
+			require.NoError(t, err)
+			require.NoError(t, w.Close())
+		}
+		answered.Wait()
+		assert.Equal(t, 16, payloads)
+		assert.Equal(t, 2, f.notices())
+		f.post(form, "sha256", "a later one")
+		assert.Equal(t, 17, payloads)
 	})
 }

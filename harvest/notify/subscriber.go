@@ -49,7 +49,8 @@ type Subscriber struct {
 	// Payload, if set, receives the URL and the content of a notice in place of Notify,
 	// and reports whether a source has the URL: the method of a schedule.Scheduler. It
 	// must return at once, and may keep body. It receives signed notices only; those of a
-	// hub of http, empty ones and longer ones than MaxPayload go to Notify.
+	// hub of http, empty ones and longer ones than MaxPayload go to Notify, and so do those
+	// that come while 16 others do.
 	//
 	// Sources apply what they receive, deletions included, without asking the publisher:
 	// the hub is trusted as much as the publisher is. If nil, the content of notices is
@@ -85,8 +86,9 @@ type Subscriber struct {
 
 	mu     sync.Mutex // held while the index changes
 	once   sync.Once
-	finds  worker // calls Discover
-	asks   worker // asks hubs
+	finds  worker        // calls Discover
+	asks   worker        // asks hubs
+	reads  chan struct{} // of notices whose content is kept
 	client *http.Client
 	log    *slog.Logger
 }
@@ -105,6 +107,7 @@ func newWorker(slots int) worker { return worker{make(chan struct{}, 1), make(ch
 func (s *Subscriber) start() {
 	s.once.Do(func() {
 		s.finds, s.asks = newWorker(4), newWorker(32)
+		s.reads = make(chan struct{}, 16)
 		s.client = s.newClient()
 		s.log = logger(s.Log)
 	})

@@ -3,6 +3,7 @@ package schedule
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/websync-go/websync"
 	"github.com/websync-go/websync/harvest"
@@ -27,8 +28,11 @@ type PayloadSource interface {
 	Payload(body []byte) (harvest.Source, error)
 }
 
-// maxPayloads is how many payloads of a source may wait.
-const maxPayloads = 16
+// How many payloads of a source, and how many bytes of all of them, may wait.
+const (
+	maxPayloads     = 16
+	maxPayloadBytes = 32 << 20
+)
 
 // Payload announces a change at url with the content of the notice, and reports whether
 // an entry has that URL. It never waits. It fits the field Payload of notify.Subscriber.
@@ -36,8 +40,9 @@ const maxPayloads = 16
 //
 // If the source is a [PayloadSource], the payload is applied by a run of its own. The
 // source itself runs as well, as after Notify, if the payload cannot be used, if its run
-// ends in an error, skips an entry or leaves a task for one, or if 16 payloads are
-// waiting already. A source that is no PayloadSource just runs.
+// ends in an error, skips an entry or leaves a task for one, or if 16 payloads of the
+// source, or 32 MiB of all sources, would be waiting already. A source that is no
+// PayloadSource just runs.
 func (s *Scheduler) Payload(url string, body []byte) bool {
 	if s.start() != nil {
 		return false
@@ -52,14 +57,25 @@ func (s *Scheduler) Payload(url string, body []byte) bool {
 	switch {
 	case len(body) == 0 || !readable:
 		t.noticed = true
-	case len(t.payloads) >= maxPayloads:
+	case len(t.payloads) >= maxPayloads, s.held+len(body) > maxPayloadBytes:
 		s.log.Warn("schedule: too many payloads", "source", t.key)
 		t.noticed = true
 	default:
+		if len(t.payloads) == 0 {
+			t.came = time.Now()
+		}
 		t.payloads = append(t.payloads, body)
+		s.held += len(body)
 	}
 	s.wake()
 	return true
+}
+
+// release notes that payloads wait no more.
+func (s *Scheduler) release(payloads ...[]byte) {
+	for _, body := range payloads {
+		s.held -= len(body)
+	}
 }
 
 var errNotWhole = errors.New("the payload was not applied wholly")

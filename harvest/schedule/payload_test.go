@@ -207,6 +207,79 @@ func TestTwentyPayloadsAtOnce(t *testing.T) {
 	})
 }
 
+// TestPayloadsOfManySources: what waits of all sources is limited. Those of what is removed or
+// applied count no more.
+func TestPayloadsOfManySources(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		ran := map[string]int{} // by key: 1 for a payload, 100 for the source itself
+		var entries []Entry
+		for i := range 34 {
+			key := fmt.Sprintf("https://h%d.example/", i)
+			entries = append(entries, Entry{Source: readable{key}, URLs: []string{key}})
+		}
+		s := scheduler(func(_ context.Context, src harvest.Source) (*harvest.Report, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if _, ok := src.(content); ok {
+				ran[src.Key()]++
+			} else {
+				ran[src.Key()] += 100
+			}
+			return &harvest.Report{Complete: true}, nil
+		}, entries...)
+		body := make([]byte, 1<<20)
+		for _, e := range entries[:33] {
+			s.Payload(e.Source.Key(), body)
+		}
+		require.NoError(t, s.Remove(t.Context(), entries[0].Source.Key()))
+		s.Payload(entries[33].Source.Key(), body)
+		during(t, s.Run, func() {
+			time.Sleep(time.Minute)
+			for _, e := range entries[1:] {
+				s.Payload(e.Source.Key(), body)
+				time.Sleep(time.Minute)
+			}
+		})
+		for i, e := range entries {
+			want := 2
+			switch i {
+			case 0: // removed
+				want = 0
+			case 32: // too much was waiting
+				want = 101
+			}
+			assert.Equal(t, want, ran[e.Source.Key()], i)
+		}
+	})
+}
+
+// TestPayloadsKeepNobodyWaiting: a source to which payloads come all the time does not keep
+// another one from its turn.
+func TestPayloadsKeepNobodyWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const often, other = "https://often.example/", "https://other.example/"
+		var s *Scheduler
+		var ran []string
+		s = scheduler(func(_ context.Context, src harvest.Source) (*harvest.Report, error) {
+			ran = append(ran, src.Key())
+			s.Payload(often, []byte("more")) // during each run
+			time.Sleep(time.Second)
+			return &harvest.Report{Complete: true}, nil
+		}, Entry{Source: readable{often}, URLs: []string{often}}, Entry{Source: readable{other}, URLs: []string{other}, Every: time.Minute})
+		s.Concurrency = 1
+		s.Payload(often, []byte("first"))
+		during(t, s.Run, func() { time.Sleep(time.Hour) })
+		n := 0
+		for _, key := range ran {
+			if key == other {
+				n++
+			}
+		}
+		assert.Greater(t, n, 40, "of 60, each of which waits for 16 payloads at most")
+	})
+}
+
 // TestPayloadsOfAProcessThatEnds are lost: Every repairs that.
 func TestPayloadsOfAProcessThatEnds(t *testing.T) {
 	payloadTest(t, func(t *testing.T, r *Scheduler, j *journal) {

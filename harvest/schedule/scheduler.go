@@ -74,6 +74,7 @@ type Scheduler struct {
 	signal chan struct{} // holds at most one: something has changed
 
 	mu    sync.Mutex // guards the turns
+	held  int        // bytes of payloads
 	turns []*turn
 	named map[string]*turn // by URL of notices
 
@@ -91,8 +92,9 @@ type turn struct {
 	stored    []byte // what the State holds
 
 	plan     plan
-	noticed  bool     // since the last run began
-	payloads [][]byte // to be applied, oldest first
+	noticed  bool      // since the last run began
+	payloads [][]byte  // to be applied, oldest first
+	came     time.Time // the oldest of them
 	running  bool
 	over     chan struct{}      // closed at the end of what is running
 	cancel   context.CancelFunc // ends it; nil: it has not begun
@@ -200,6 +202,10 @@ func (s *Scheduler) Remove(ctx context.Context, keys ...string) error {
 	var ending []chan struct{}
 	s.turns = slices.DeleteFunc(s.turns, func(t *turn) bool {
 		t.removed = slices.Contains(keys, t.key)
+		if t.removed {
+			s.release(t.payloads...)
+			t.payloads = nil
+		}
 		if t.removed && t.running {
 			ending = append(ending, t.over)
 			if t.cancel != nil {
@@ -367,10 +373,11 @@ func (s *Scheduler) first(now time.Time) (next *turn, wait time.Duration) {
 
 // due returns when a turn may run. ok is false if it has no reason to.
 func (t *turn) due() (at time.Time, ok bool) {
-	if len(t.payloads) > 0 {
-		return at, true
+	at, ok = t.listsDue()
+	if len(t.payloads) > 0 && (!ok || t.came.Before(at)) {
+		return t.came, true // and not at once: others are due, too
 	}
-	return t.listsDue()
+	return at, ok
 }
 
 // listsDue returns when a turn may run, apart from its payloads.
@@ -570,11 +577,11 @@ func (s *Scheduler) serve(ctx context.Context, t *turn) error {
 	run := t.isDue(time.Now())
 	s.mu.Unlock()
 	for _, body := range payloads {
-		if ctx.Err() == nil && !s.apply(ctx, t, body) {
-			s.mu.Lock()
-			t.noticed = true
-			s.mu.Unlock()
-		}
+		applied := ctx.Err() != nil || s.apply(ctx, t, body)
+		s.mu.Lock()
+		s.release(body)
+		t.noticed = t.noticed || !applied
+		s.mu.Unlock()
 	}
 	if !run || ctx.Err() != nil {
 		return nil
