@@ -3,6 +3,7 @@ package harvest_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strconv"
@@ -285,6 +286,32 @@ func TestAlsoWithoutContent(t *testing.T) {
 	assert.EqualValues(t, 1, r.Updated)
 	assert.Equal(t, []string{"content", "enclosure"}, bodiesOf(w, "a"))
 	assert.Zero(t, w.site.bodies)
+}
+
+// TestAlsoOfStranger: a resource with many links costs no more requests than are followed,
+// and one whose bodies exceed the Quota no more than show that.
+func TestAlsoOfStranger(t *testing.T) {
+	w := newWorld(t)
+	w.h.Also = []string{"enclosure"}
+	e := put("a", day(1))
+	w.pages("a")
+	for i := range 1100 {
+		name := fmt.Sprint("a/", i)
+		w.pages(name)
+		e.Resource.Links = append(e.Resource.Links, websync.Link{Rel: "enclosure", Href: base + name})
+	}
+	w.h.Quota.Bodies = 100
+	r := w.run(snapshot(e))
+	assert.EqualValues(t, 1, r.OverQuota.LeftOut)
+	assert.Empty(t, w.live())
+	assert.Less(t, len(w.site.requests), 101)
+
+	w.h.Quota.Bodies = 0
+	w.site.reset()
+	r = w.run(snapshot(e))
+	assert.Equal(t, map[string]int64{"also": 1}, r.Rules)
+	assert.Len(t, bodiesOf(w, "a"), 1001)
+	assert.Len(t, w.site.requests, 1001)
 }
 
 // TestFilterAndGuard: what is left out does not make up for what is deleted.

@@ -61,9 +61,10 @@ type Harvester struct {
 	// Also has the relations of links whose targets are got, too, such as "enclosure" and
 	// "alternate". Each is a body beside the content, with the name that
 	// [websync.Resource.BodyName] returns, and becomes visible together with it. What its
-	// server does not have is a finding; another failure fails the attempt. A run in
-	// which Also has more than before asks for everything, conditionally. Later, a target
-	// is asked for when the resource is.
+	// server does not have is a finding, and so are more than 1000 such links of one
+	// resource, of which the first are followed; another failure fails the attempt. A run
+	// in which Also has more than before asks for everything, conditionally. Later, a
+	// target is asked for when the resource is.
 	Also []string
 	// Window limits how many events are on their way at once. If zero or negative, it is
 	// 1024.

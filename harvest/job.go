@@ -187,10 +187,22 @@ func (j *Job) obtained() time.Time {
 	return j.run.clock()
 }
 
+// maxAlso limits the links of Harvester.Also that are followed from one resource.
+const maxAlso = 1000
+
 // also obtains what the links of the resource lead to that Harvester.Also names, unless
-// Get has.
+// Get has. It obtains no more of a resource of which the Quota takes nothing.
 func (j *Job) also(ctx context.Context) error {
-	for _, link := range j.run.alsoOf(&j.Resource) {
+	links := j.run.alsoOf(&j.Resource)
+	if len(links) > maxAlso {
+		text := fmt.Sprintf("%s has %d such links: only %d are followed", websync.RedactURL(j.Resource.ID), len(links), maxAlso)
+		j.Report(ruleAlso.Finding(j.run.key, 0, 0, "", []byte(links[maxAlso].Href), text))
+		links = links[:maxAlso]
+	}
+	for _, link := range links {
+		if j.overQuota() {
+			return nil
+		}
 		name := j.Resource.BodyName(&link)
 		if slices.ContainsFunc(j.bodies, func(b websync.Body) bool { return b.Name == name }) {
 			continue
@@ -209,6 +221,15 @@ func (j *Job) also(ctx context.Context) error {
 		j.Report(ruleAlso.Finding(j.run.key, 0, 0, "", []byte(link.Href), text))
 	}
 	return nil
+}
+
+// overQuota reports whether the bodies of the resource alone exceed the Quota.
+func (j *Job) overQuota() bool {
+	size := int64(0)
+	for i := range j.bodies {
+		size += j.bodies[i].Link.Length
+	}
+	return j.run.h.Quota.Bodies > 0 && size > j.run.h.Quota.Bodies
 }
 
 // alsoOf returns the links of a resource that Harvester.Also names.
