@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -23,7 +24,9 @@ const requestTime = 30 * time.Second
 
 func (s *Subscriber) newClient() *http.Client {
 	dialer := &net.Dialer{Timeout: 10 * time.Second, Control: ssrf.New(ssrf.WithAnyPort()).Safe}
-	return outgoing.NewClient(s.Client, &http.Transport{DialContext: dialer.DialContext}, keepsSecret)
+	client := outgoing.NewClient(s.Client, &http.Transport{DialContext: dialer.DialContext}, keepsSecret)
+	client.Transport = &perHost{RoundTripper: cmp.Or(client.Transport, http.DefaultTransport), hosts: map[string]*hostSlots{}}
+	return client
 }
 
 // keepsSecret reports whether a redirect to another hub (WebSub §5.1) may be followed:

@@ -72,7 +72,8 @@ type Subscriber struct {
 
 	// Client makes the requests to hubs. Unless it has a CheckRedirect, only redirects
 	// that keep the method (307, 308) are followed, and none from https to http. A
-	// request may take 30 seconds, whatever the Client allows.
+	// request may take 30 seconds, whatever the Client allows. At most two at a time go to
+	// one host.
 	//
 	// The URL of a hub comes from a stranger. If Client is nil, the Subscriber has one of
 	// its own, which refuses connections to addresses that are not public and uses no

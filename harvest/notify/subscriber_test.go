@@ -155,18 +155,33 @@ func TestRetryAfterIsKept(t *testing.T) {
 	})
 }
 
+// TestASlowHubDelaysNoOther: to the slow one go two requests at a time, also if other hubs
+// redirect to it.
 func TestASlowHubDelaysNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.hubs.answer("slow.example", reply{takes: day})
 		during(t, f.Run, func() {
 			for i := range 5 {
+				hub := fmt.Sprintf("https://hub%d.example/", i)
+				f.hubs.answer(fmt.Sprintf("hub%d.example", i), reply{status: 307, header: http.Header{"Location": {"https://SLOW.example/"}}})
 				f.subscribe(fmt.Sprintf("https://example.org/%d", i), "https://slow.example/")
+				f.subscribe(fmt.Sprintf("https://example.org/by/%d", i), hub)
 			}
 			synctest.Wait()
 			f.subscribe(feedURL, hubURL)
 			synctest.Wait()
-			assert.Len(t, f.hubs.requests(), 6)
+			slow := 0
+			for _, r := range f.hubs.requests() {
+				if strings.EqualFold(r.url, "https://slow.example/") {
+					slow++
+				}
+			}
+			assert.Equal(t, 2, slow)
+			assert.Len(t, f.hubs.requests(), 2+5+1)
+			time.Sleep(30 * time.Second) // which a request may take
+			synctest.Wait()
+			assert.Empty(t, f.client.Transport.(*perHost).hosts)
 		})
 	})
 }
