@@ -224,7 +224,8 @@ func (p *relayCommand) listenForStatus(ctx context.Context) (serve func(context.
 	p.Complain("status page at " + url)
 	page := &status.Handler{
 		Catalog: p.store, Due: p.scheduler.Due, Merged: mergedKey, Conflicts: p.merger.Conflicts, Recorder: p.recorder,
-		Hosts: append(cli.StatusHosts(p.Status), p.StatusHosts...), Title: "Relay", Log: p.log,
+		Origin: p.members.url,
+		Hosts:  append(cli.StatusHosts(p.Status), p.StatusHosts...), Title: "Relay", Log: p.log,
 	}
 	return func(ctx context.Context) error { return cli.Serve(ctx, listener, page) }, nil
 }

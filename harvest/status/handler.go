@@ -37,6 +37,9 @@ type Handler struct {
 	// Conflicts returns which sources state the same ids: see [union.Source.Conflicts].
 	// If nil, the page has none.
 	Conflicts func() []union.Conflict
+	// Origin returns the URL that has led to a source. The page has 500 sources: if there
+	// are more, each origin has its share. If nil, those of one host have one origin.
+	Origin func(source string) string
 	// Recorder, if set, notes the runs of this process. While it cannot write to the Store,
 	// whose disk may be full, what the Store has of runs is old: the page says so and is
 	// "fail", and /healthz is 503.

@@ -75,6 +75,9 @@ type Source struct {
 	AtLeast bool      `json:"at_least"` // there may be more tasks
 	Runs    []Run     `json:"runs"`     // the latest first
 	Going   []Going   `json:"going"`
+
+	origin string
+	nth    int // of its origin and class
 }
 
 // A Reason is why tasks wait, are parked or are withheld.
@@ -173,7 +176,7 @@ func (b *builder) add(ctx context.Context, key string, live int64, next time.Tim
 	h.forget(b.Time)
 	src := Source{
 		Name: display.Shown(key), Live: live, Latest: h.Latest, Next: next.UTC(),
-		Runs: append([]Run{}, h.Runs...), Going: []Going{},
+		Runs: append([]Run{}, h.Runs...), Going: []Going{}, origin: b.handler.origin(key),
 	}
 	slices.Reverse(src.Runs)
 	for _, g := range h.Going {
@@ -306,6 +309,35 @@ func (s *Source) judge(now time.Time) {
 // urgency is greater for a class of sources that need attention more.
 var urgency = map[string]int{fail: 3, warn: 2, none: 1}
 
+// origin returns what has led to a source.
+func (h *Handler) origin(source string) string {
+	if h.Origin != nil {
+		return h.Origin(source)
+	}
+	return harvest.Host(harvest.Of(source))
+}
+
+// ofEach returns n of the sources at most, in their order: of those of one class as many of
+// each origin, so that one which leads to many hides no others.
+func ofEach(all []Source, n int) []Source {
+	byClass := func(x, y Source) int { return cmp.Compare(urgency[y.Class], urgency[x.Class]) }
+	byName := func(x, y Source) int { return cmp.Or(byClass(x, y), cmp.Compare(x.Name, y.Name)) }
+	slices.SortStableFunc(all, byName)
+	if len(all) <= n {
+		return all
+	}
+	before := map[[2]string]int{}
+	for i := range all {
+		of := [2]string{all[i].Class, all[i].origin}
+		all[i].nth = before[of]
+		before[of]++
+	}
+	slices.SortStableFunc(all, func(x, y Source) int { return cmp.Or(byClass(x, y), cmp.Compare(x.nth, y.nth)) })
+	all = all[:n]
+	slices.SortStableFunc(all, byName)
+	return all
+}
+
 // finish sums up and orders what was added.
 func (b *builder) finish() {
 	by := map[string]int64{}
@@ -313,12 +345,8 @@ func (b *builder) finish() {
 		by[b.Sources[i].Class]++
 	}
 	b.Verdict, b.State = sumUp(by)
-	slices.SortStableFunc(b.Sources, func(x, y Source) int {
-		return cmp.Or(cmp.Compare(urgency[y.Class], urgency[x.Class]), cmp.Compare(x.Name, y.Name))
-	})
-	shown := min(len(b.Sources), maxShown)
-	b.More = int64(len(b.Sources) - shown)
-	b.Sources = b.Sources[:shown]
+	b.More = int64(max(0, len(b.Sources)-maxShown))
+	b.Sources = ofEach(b.Sources, maxShown)
 
 	b.Reasons = []Reason{}
 	for _, r := range b.byReason {

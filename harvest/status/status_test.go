@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -262,6 +263,40 @@ func TestTwoHundredSources(t *testing.T) {
 		assert.EqualValues(t, 300, status.More)
 		assert.Contains(t, text(s.html()), "300 more sources are not listed")
 	})
+}
+
+// TestShares: of too many sources that fail, those to which one URL or one host leads hide no
+// others, whatever they are called.
+func TestShares(t *testing.T) {
+	for name, origin := range map[string]func(string) string{
+		"by host": nil,
+		"by URL":  func(source string) string { return source[len(source)-10:] },
+	} {
+		bubble(t, func(t *testing.T, s *story) {
+			s.handler.Origin = origin
+			for i := range maxShown + 100 {
+				host := "a"
+				if origin != nil {
+					host = fmt.Sprintf("a%03d", i)
+				}
+				s.run(&harvest.Report{Source: fmt.Sprintf("https://%s.example/%03d-of-many.xml", host, i)}, errors.New("no"), time.Second, "")
+			}
+			const honest, other = "https://honest.example/feed-1.xml", "https://other.example/feed-2.xml"
+			s.run(&harvest.Report{Source: honest}, errors.New("no"), time.Second, "")
+			s.run(&harvest.Report{Source: other, Complete: true}, nil, time.Second, "")
+			var names []string
+			status := s.status()
+			for _, src := range status.Sources {
+				names = append(names, src.Name)
+			}
+			assert.Len(t, names, maxShown, name)
+			assert.EqualValues(t, 102, status.More, name)
+			assert.True(t, slices.Contains(names, honest), name)
+			assert.False(t, slices.Contains(names, other), "it is in step")
+			assert.True(t, slices.IsSorted(names), name)
+			assert.True(t, strings.Contains(s.get("/metrics").Body.String(), `websync_source_failing{source="`+honest+`"} 1`), name)
+		})
+	}
 }
 
 // hostile are texts that a publisher may choose.
