@@ -21,7 +21,7 @@ import (
 //	400  there is no URL
 //	404  none of the URLs is on the list, or the status that Refusal names
 //	405  the method is not POST
-//	413  the body is longer than 64 KiB
+//	413  the body is longer than 64 KiB, or there are more than 100 URLs
 //
 // Nothing but the sources on the list is fetched, so pings need no authentication. Do not
 // change the fields while the Receiver is in use.
@@ -40,7 +40,11 @@ type Receiver struct {
 
 var _ http.Handler = (*Receiver)(nil)
 
-const maxPing = 64 << 10
+// How many bytes a ping may have, and how many URLs: each is looked for in the list.
+const (
+	maxPing     = 64 << 10
+	maxPingURLs = 100
+)
 
 // ServeHTTP answers a ping. It does not wait for the run.
 func (v *Receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -57,6 +61,10 @@ func (v *Receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	urls := pinged(r, string(body))
 	if err != nil || len(urls) == 0 {
 		http.Error(w, "a ping must have a URL, in the field url of a form or as text", http.StatusBadRequest)
+		return
+	}
+	if len(urls) > maxPingURLs {
+		http.Error(w, "a ping must not have more than 100 URLs", http.StatusRequestEntityTooLarge)
 		return
 	}
 	if !v.notify(urls) {

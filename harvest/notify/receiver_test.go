@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -49,6 +50,8 @@ func TestReceiver(t *testing.T) {
 		"empty":                     {media: formType, status: 400},
 		"white space":               {media: "text/plain", body: " \n", status: 400},
 		"too large":                 {media: "text/plain", body: feedURL + strings.Repeat(" ", maxPing), status: 413},
+		"many":                      {body: strings.Repeat(feedURL+"\n", maxPingURLs), status: 202, notified: slices.Repeat([]string{feedURL}, maxPingURLs)},
+		"too many":                  {body: strings.Repeat(feedURL+"\n", maxPingURLs+1), status: 413},
 		"GET":                       {method: "GET", query: "?url=" + url.QueryEscape(feedURL), status: 405},
 		"HEAD":                      {method: "HEAD", status: 405},
 	} {
