@@ -122,7 +122,7 @@ type Source struct {
 	Profile string
 
 	// MaxUpdates limits the entries of the feed; all of them are kept in memory. If zero,
-	// it is 1,000,000; if negative, there is no limit.
+	// it is 1,000,000; if negative, there is no limit, else also one of 128 MiB for ids.
 	MaxUpdates int
 
 	// MaxDocuments limits the documents of the sitemap. If zero, it is 50,000; if

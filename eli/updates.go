@@ -14,7 +14,8 @@ import (
 type updates struct {
 	all    []update
 	byID   map[string]int32 // positions in all, by what variants have in common
-	limit  int              // negative: none
+	limit  int              // of entries; negative: none
+	bytes  int              // of their ids
 	feedID string
 	// the entries that are variants of others, or of what the sitemap has
 	variants oddities
@@ -35,6 +36,9 @@ type update struct {
 	listed  bool // the sitemap has the id, too
 }
 
+// maxIDs limits the ids of a feed, in bytes.
+const maxIDs = 128 << 20
+
 // add adds an entry. Of two entries of one id or its variants the one with the later time
 // counts, and of equal times the first.
 func (u *updates) add(id string, at websync.Datetime, deleted bool) error {
@@ -51,6 +55,9 @@ func (u *updates) add(id string, at websync.Datetime, deleted bool) error {
 	}
 	if u.limit >= 0 && len(u.all) >= u.limit {
 		return fmt.Errorf("more than %d entries: %w", u.limit, websync.ErrLimit)
+	}
+	if u.bytes += len(id); u.limit >= 0 && u.bytes > maxIDs {
+		return fmt.Errorf("ids of more than %d bytes: %w", maxIDs, websync.ErrLimit)
 	}
 	u.byID[key] = int32(len(u.all))
 	u.all = append(u.all, update{id: id, at: at, deleted: deleted})

@@ -306,7 +306,26 @@ func TestAlsoOfStranger(t *testing.T) {
 	assert.Empty(t, w.live())
 	assert.Less(t, len(w.site.requests), 101)
 
+	// a Getter that asks for any number
+	w.site.reset()
+	greedy := getting{snapshot(e), func(ctx context.Context, j *harvest.Job) error {
+		for i := range j.Resource.Links {
+			if err := j.Obtain(ctx, strconv.Itoa(i), j.Resource.Links[i]); err != nil {
+				return fmt.Errorf("part %d: %w", i, err)
+			}
+		}
+		return nil
+	}}
+	w.h.Also = nil
+	r = w.run(greedy)
+	assert.EqualValues(t, 1, r.OverQuota.LeftOut)
+	assert.EqualValues(t, 100, r.OverQuota.Max)
+	assert.False(t, r.InStep())
+	assert.Empty(t, w.live())
+	assert.Less(t, len(w.site.requests), 101)
+
 	w.h.Quota.Bodies = 0
+	w.h.Also = []string{"enclosure"}
 	w.site.reset()
 	r = w.run(snapshot(e))
 	assert.Equal(t, map[string]int64{"also": 1}, r.Rules)

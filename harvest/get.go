@@ -223,6 +223,10 @@ func (p *pipe) fail(ctx context.Context, s *slot, needsCame bool, err error) err
 		p.postpone(s)
 		return nil
 	}
+	if why, ok := errors.AsType[*QuotaError](err); ok {
+		p.leaveOut(s, why)
+		return nil
+	}
 	if alone, ok := errors.AsType[*LeftAloneError](err); ok {
 		p.report.leftAlone(alone)
 		p.alone.Store(alone.Host, alone)

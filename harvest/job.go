@@ -95,8 +95,12 @@ var errNotCome = fmt.Errorf("bytes that came with the event: %w", websync.ErrNot
 // nothing is fetched, unless the run asks for what seems unchanged. Otherwise the request
 // is conditional if the held body agrees with link; if the answer is "not modified", that
 // body is reused. Obtain is else Request, Fetch and Receive, for a Get that changes the
-// request, or looks at the answer first.
+// request, or looks at the answer first. It fails after 2000 bodies of a resource, and
+// after those that alone exceed the Quota: then the resource is left out.
 func (j *Job) Obtain(ctx context.Context, name string, link websync.Link) error {
+	if err := j.checkBodies(); err != nil {
+		return err
+	}
 	if held, ok := j.agreeing(name, link); ok && !j.asks {
 		if _, identified := link.Digests.Strongest(); identified {
 			j.remember(held.Href, j.Held.Validator(held.Href))
@@ -187,11 +191,15 @@ func (j *Job) obtained() time.Time {
 	return j.run.clock()
 }
 
-// maxAlso limits the links of Harvester.Also that are followed from one resource.
-const maxAlso = 1000
+// maxAlso limits the links of Harvester.Also that are followed from one resource, and
+// maxBodies all that Obtain gets for it.
+const (
+	maxAlso   = 1000
+	maxBodies = 2000
+)
 
 // also obtains what the links of the resource lead to that Harvester.Also names, unless
-// Get has. It obtains no more of a resource of which the Quota takes nothing.
+// Get has.
 func (j *Job) also(ctx context.Context) error {
 	links := j.run.alsoOf(&j.Resource)
 	if len(links) > maxAlso {
@@ -200,9 +208,6 @@ func (j *Job) also(ctx context.Context) error {
 		links = links[:maxAlso]
 	}
 	for _, link := range links {
-		if j.overQuota() {
-			return nil
-		}
 		name := j.Resource.BodyName(&link)
 		if slices.ContainsFunc(j.bodies, func(b websync.Body) bool { return b.Name == name }) {
 			continue
@@ -223,13 +228,20 @@ func (j *Job) also(ctx context.Context) error {
 	return nil
 }
 
-// overQuota reports whether the bodies of the resource alone exceed the Quota.
-func (j *Job) overQuota() bool {
-	size := int64(0)
+// checkBodies returns an error if a resource has as many bodies as it may have, or if
+// these alone exceed the Quota.
+func (j *Job) checkBodies() error {
+	if len(j.bodies) >= maxBodies {
+		return fmt.Errorf("more than %d bodies: %w", maxBodies, websync.ErrLimit)
+	}
+	limit, size := j.run.h.Quota.Bodies, int64(0)
 	for i := range j.bodies {
 		size += j.bodies[i].Link.Length
 	}
-	return j.run.h.Quota.Bodies > 0 && size > j.run.h.Quota.Bodies
+	if limit <= 0 || size <= limit {
+		return nil
+	}
+	return &QuotaError{Limit: quotaLimits[ofBodies].field, Max: limit, Held: size}
 }
 
 // alsoOf returns the links of a resource that Harvester.Also names.

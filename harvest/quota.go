@@ -122,9 +122,14 @@ func (p *pipe) keepQuota(s *slot) bool {
 	if why == nil && p.quota != nil {
 		why = p.quota.take(s, p.growth(s))
 	}
-	if why == nil {
-		return true
+	if why != nil {
+		p.leaveOut(s, why)
 	}
+	return why == nil
+}
+
+// leaveOut leaves out what a slot takes.
+func (p *pipe) leaveOut(s *slot, why *QuotaError) {
 	s.err, s.bodies, s.done, s.decision = why, nil, nil, decision{outcome: OutcomeWithheld}
 	if s.task != nil {
 		s.todo = p.retryTask(s, why)
@@ -132,7 +137,6 @@ func (p *pipe) keepQuota(s *slot) bool {
 		p.ledger.stop(s.n)
 	}
 	p.overQuota(why)
-	return false
 }
 
 // tooLong returns the limit of a description if that of a slot is longer, and longer than
