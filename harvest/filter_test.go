@@ -333,6 +333,26 @@ func TestAlsoOfStranger(t *testing.T) {
 	assert.Len(t, w.site.requests, 1001)
 }
 
+// TestAlsoUnderALowerQuota: an update that takes less than what is held is whole, also if
+// it takes more than the Quota.
+func TestAlsoUnderALowerQuota(t *testing.T) {
+	w := newWorld(t)
+	w.h.Also = []string{"enclosure"}
+	e := put("a", day(1))
+	w.pages("a")
+	for i := range 5 {
+		name := fmt.Sprint("a/", i)
+		w.page(name, strings.Repeat("x", 20))
+		e.Resource.Links = append(e.Resource.Links, websync.Link{Rel: "enclosure", Href: base + name})
+	}
+	assert.True(t, w.run(snapshot(e)).InStep())
+	w.h.Quota.Bodies = 50
+	w.page("a/0", "short")
+	e.Resource.Modified = day(2)
+	assert.True(t, w.run(snapshot(e)).InStep())
+	assert.Len(t, bodiesOf(w, "a"), 6)
+}
+
 // TestFilterAndGuard: what is left out does not make up for what is deleted.
 func TestFilterAndGuard(t *testing.T) {
 	w := newWorld(t)

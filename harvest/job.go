@@ -229,19 +229,23 @@ func (j *Job) also(ctx context.Context) error {
 }
 
 // checkBodies returns an error if a resource has as many bodies as it may have, or if
-// these alone exceed the Quota.
+// these alone exceed the Quota, and what is held of it.
 func (j *Job) checkBodies() error {
 	if len(j.bodies) >= maxBodies {
 		return fmt.Errorf("more than %d bodies: %w", maxBodies, websync.ErrLimit)
 	}
-	limit, size := j.run.h.Quota.Bodies, int64(0)
-	for i := range j.bodies {
-		size += j.bodies[i].Link.Length
-	}
-	if limit <= 0 || size <= limit {
+	limit := j.run.h.Quota.Bodies
+	if limit <= 0 {
 		return nil
 	}
-	return &QuotaError{Limit: quotaLimits[ofBodies].field, Max: limit, Held: size}
+	taken, held := amountsOf(&websync.Item{Bodies: j.bodies}), amounts{}
+	if j.Held != nil {
+		held = amountsOf(&j.Held.Item)
+	}
+	if taken[ofBodies] <= max(limit, held[ofBodies]) {
+		return nil
+	}
+	return &QuotaError{Limit: quotaLimits[ofBodies].field, Max: limit, Held: taken[ofBodies]}
 }
 
 // alsoOf returns the links of a resource that Harvester.Also names.
