@@ -249,7 +249,7 @@ func (s *Source) believe(ctx context.Context, job *harvest.Job, gone error) erro
 // readAgain reads the subscription document and passes its items to each.
 func (s *Source) readAgain(ctx context.Context, job *harvest.Job, each func(atom.Item)) error {
 	resp, err := job.Fetch(ctx, &harvest.Request{
-		URL: s.URL, Root: s.URL, Accept: "application/atom+xml, */*;q=0.5", MaxBytes: s.MaxBytes,
+		URL: s.URL, Accept: "application/atom+xml, */*;q=0.5", MaxBytes: s.MaxBytes,
 	})
 	if err != nil {
 		return err

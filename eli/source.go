@@ -795,7 +795,7 @@ func (s *Source) follow(ctx context.Context, job *harvest.Job, p *page) (*page, 
 // the page is gone or does not describe the expression, unless the Store has metadata of
 // the expression: then that is an error, and what is known stays.
 func (s *Source) linked(ctx context.Context, job *harvest.Job, p *page, uri string) (*Graph, error) {
-	req := &harvest.Request{URL: uri, Root: s.Sitemap, Accept: typeHTML, Interval: s.interval(),
+	req := &harvest.Request{URL: uri, Accept: typeHTML, Interval: s.interval(),
 		MaxBytes: cmp.Or(s.MaxPage, document.PageBytes)}
 	resp, err := job.Fetch(ctx, req)
 	gone := errors.Is(err, websync.ErrGone)
@@ -867,7 +867,7 @@ func (s *Source) visit(ctx context.Context, job *harvest.Job, url string) (*page
 
 // whole requests a page again, unconditionally.
 func (s *Source) whole(ctx context.Context, job *harvest.Job, p *page) (*page, error) {
-	req := &harvest.Request{URL: p.url, Root: s.Sitemap, Accept: typeHTML, Interval: s.interval(),
+	req := &harvest.Request{URL: p.url, Accept: typeHTML, Interval: s.interval(),
 		MaxBytes: cmp.Or(s.MaxPage, document.PageBytes)}
 	resp, err := job.Fetch(ctx, req)
 	if err != nil {

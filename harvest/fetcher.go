@@ -27,7 +27,7 @@ type Fetcher interface {
 type Request struct {
 	URL string // required
 	// Root is the URL that the user named as the source. Only its host may have a private
-	// address. If empty, the engine sets it.
+	// address. The engine sets it, unless it knows no such URL of the Source.
 	Root string
 	// SameHost allows requests to the host of Root only, by its name, with any scheme and
 	// port; to others, redirects included, they are ErrForbidden. The engine sets it if

@@ -48,7 +48,7 @@ func (c *counted) Fetch(ctx context.Context, req *Request) (*Response, error) {
 		return nil, errBudget
 	}
 	sent := *req
-	sent.Root, sent.Source, sent.List = cmp.Or(req.Root, c.run.root), c.run.key, c.list
+	sent.Root, sent.Source, sent.List = cmp.Or(c.run.root, req.Root), c.run.key, c.list
 	sent.Began, sent.SameHost = c.run.report.Started, req.SameHost || c.run.h.SameHost
 	req = &sent
 	began := time.Now()
