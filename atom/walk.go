@@ -366,18 +366,21 @@ const (
 // until its end, that of all of them is in memory.
 const maxHeld = 64 << 20
 
-// held returns how much a walk holds of p, the document after another one.
-func (p *page) held(before *page) int {
-	n := len(p.URL) + len(p.Final) + len(p.ContentType) + len(p.ETag) + len(p.LastModified)
-	if p.inherited != before.inherited {
-		n += inheritedSize(p.inherited)
+// hold counts what p states of itself, the document after another one, whose links are
+// followed: they are forgotten, but for those of the head.
+func (w *walk) hold(p, before, head *page) (hole error) {
+	if before != head {
+		before.id, before.self, before.prev, before.next, before.forks, before.newer = "", "", "", "", nil, nil
 	}
-	return n
-}
-
-// forgetLinks forgets what the walk has followed.
-func (p *page) forgetLinks() {
-	p.id, p.self, p.prev, p.next, p.forks, p.newer = "", "", "", "", nil, nil
+	w.held += len(p.URL) + len(p.Final) + len(p.ContentType) + len(p.ETag) + len(p.LastModified)
+	if p.inherited != before.inherited {
+		w.held += inheritedSize(p.inherited)
+	}
+	if w.held <= maxHeld {
+		return nil
+	}
+	const format = "the URLs and authors of the documents are longer than %d bytes: %w"
+	return w.Named(p.URL, fmt.Errorf(format, maxHeld, websync.ErrLimit))
 }
 
 // A chainWalk is a walk over the documents that links of one relation lead to.
@@ -421,11 +424,8 @@ func (w *walk) follow(ctx context.Context, head *page, rel string) (hole, err er
 		if err != nil {
 			return nil, err
 		}
-		if before != head {
-			before.forgetLinks()
-		}
-		if w.held += p.held(before); w.held > maxHeld {
-			return w.Named(p.URL, fmt.Errorf("the URLs and authors of the documents are longer than %d bytes: %w", maxHeld, websync.ErrLimit)), nil
+		if hole := w.hold(p, before, head); hole != nil {
+			return hole, nil
 		}
 		w.set.Read(&p.Document)
 		if c.redirected == nil && !c.known && p.Final != p.URL {
@@ -647,8 +647,8 @@ func (w *walk) describe(p *page, r reading, report func(websync.Finding)) {
 	if inheritedSize(p.inherited) > maxInherited {
 		p.inherited = new(Feed)
 		if report != nil {
-			report(ruleElementSize.Finding(p.Final, 0, 0, "feed", nil,
-				fmt.Sprintf("the authors, the language and the base of the feed are longer than %d bytes: no entry inherits them", maxInherited)))
+			const format = "the authors, the language and the base of the feed are longer than %d bytes: no entry inherits them"
+			report(ruleElementSize.Finding(p.Final, 0, 0, "feed", nil, fmt.Sprintf(format, maxInherited)))
 		}
 	}
 	p.foreign, p.size, p.Skipped = r.foreign, r.size, r.skipped
