@@ -161,6 +161,7 @@ func TestASlowHubDelaysNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)
 		f.hubs.answer("slow.example", reply{takes: day})
+		f.hubs.answer("SLOW.example", reply{takes: day})
 		during(t, f.Run, func() {
 			for i := range 5 {
 				hub := fmt.Sprintf("https://hub%d.example/", i)
