@@ -288,8 +288,8 @@ func TestAlsoWithoutContent(t *testing.T) {
 	assert.Zero(t, w.site.bodies)
 }
 
-// TestAlsoOfStranger: a resource with many links costs no more requests than are followed,
-// and one whose bodies exceed the Quota no more than show that.
+// TestAlsoOfStranger: a resource with many links costs no more requests than are
+// followed, and one whose bodies exceed the Quota no more than show that.
 func TestAlsoOfStranger(t *testing.T) {
 	w := newWorld(t)
 	w.h.Also = []string{"enclosure"}

@@ -101,9 +101,9 @@ type liveBody struct {
 
 var _ websync.Publisher = (*exporter)(nil)
 
-// Documents implements [websync.Publisher]. If several bodies have one path, one of a source
-// on that host has it, or else a file of an earlier export that stays, or else the first in
-// the order of URIs.
+// Documents implements [websync.Publisher]. If several bodies have one path, one of a
+// source on that host has it, or else a file of an earlier export that stays, or else the
+// first in the order of URIs.
 func (e *exporter) Documents(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if err := e.choose(ctx); err != nil {
@@ -294,9 +294,9 @@ func urlPath(name string) string {
 	return "/" + syntax.Escape(name, func(c byte) bool { return c == '/' || syntax.Segment.Has(c) })
 }
 
-// bodies yields all live bodies by id, and those of one id in the order of the sources, of
-// which one on the host of the id is the first.
-// It yields a body that several sources hold once.
+// bodies yields all live bodies by id, and those of one id in the order of the sources,
+// of which one on the host of the id is the first. It yields a body that several sources
+// hold once.
 func (e *exporter) bodies(ctx context.Context) iter.Seq2[liveBody, error] {
 	return func(yield func(liveBody, error) bool) {
 		var last string

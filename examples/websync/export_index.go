@@ -32,33 +32,46 @@ func (e *exporter) keptLines(ctx context.Context) iter.Seq2[indexLine, error] {
 			yield(indexLine{}, err)
 			return
 		}
-		batch := make([]indexLine, 0, 256)
-		flush := func() bool {
-			kept, err := lookup.kept(ctx, batch)
+		isLeft := func(l indexLine) bool { return !e.isCurrent(l.name) }
+		for batch, err := range e.lastLines(isLeft) {
+			var kept map[indexLine]bool
+			if err == nil {
+				kept, err = lookup.kept(ctx, batch)
+			}
+			if err != nil {
+				yield(indexLine{}, err)
+				return
+			}
 			for _, l := range batch {
 				if kept[l] && !yield(l, nil) {
-					return false
+					return
 				}
 			}
-			if err != nil {
-				yield(indexLine{}, err)
-			}
-			batch = batch[:0]
-			return err == nil
 		}
+	}
+}
+
+// lastLines yields those lines of the last INDEX that are wanted, some at a time, in a
+// slice that the next ones overwrite.
+func (e *exporter) lastLines(wanted func(indexLine) bool) iter.Seq2[[]indexLine, error] {
+	return func(yield func([]indexLine, error) bool) {
+		batch := make([]indexLine, 0, 256)
 		for l, err := range e.lastIndex() {
 			if err != nil {
-				yield(indexLine{}, err)
+				yield(nil, err)
 				return
 			}
-			if e.isCurrent(l.name) {
-				continue
+			if len(batch) == cap(batch) {
+				if !yield(batch, nil) {
+					return
+				}
+				batch = batch[:0]
 			}
-			if batch = append(batch, l); len(batch) == cap(batch) && !flush() {
-				return
+			if wanted(l) {
+				batch = append(batch, l)
 			}
 		}
-		flush()
+		yield(batch, nil)
 	}
 }
 
@@ -103,24 +116,15 @@ func (e *exporter) reserve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	batch := make([]indexLine, 0, 256)
-	flush := func() error {
-		err := lookup.reserve(ctx, batch)
-		batch = batch[:0]
-		return err
-	}
-	for l, err := range e.lastIndex() {
+	for batch, err := range e.lastLines(func(indexLine) bool { return true }) {
+		if err == nil {
+			err = lookup.reserve(ctx, batch)
+		}
 		if err != nil {
 			return err
 		}
-		if batch = append(batch, l); len(batch) < cap(batch) {
-			continue
-		}
-		if err := flush(); err != nil {
-			return err
-		}
 	}
-	return flush()
+	return nil
 }
 
 func (l *lookup) reserve(ctx context.Context, lines []indexLine) error {

@@ -160,8 +160,8 @@ func TestExport(t *testing.T) {
 	assert.Equal(t, lines, indexLines(t, dir))
 }
 
-// TestExportOfStrangers: what a source states of another host takes the name of no file of a
-// source there, in one export and in one after the other, and none of its bytes.
+// TestExportOfStrangers: what a source states of another host takes the name of no file
+// of a source there, in one export and in one after the other, and none of its bytes.
 func TestExportOfStrangers(t *testing.T) {
 	const host, stranger = "https://host.example/feed", "https://stranger.example/feed"
 	const page, inDir = "https://host.example/page", "https://host.example/page/"
@@ -211,7 +211,8 @@ func TestExportOfStrangers(t *testing.T) {
 	}
 }
 
-// TestExportOfTheSameBytes: a body that several sources have is that of the one on its host.
+// TestExportOfTheSameBytes: a body that several sources have is that of the one on its
+// host.
 func TestExportOfTheSameBytes(t *testing.T) {
 	const page, stranger = "https://host.example/page", "https://stranger.example/feed"
 	store := hold(t, map[string][]string{stranger: {page, "HTTPS://host.example/page"}, "https://host.example/feed": {page}})

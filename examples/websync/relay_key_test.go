@@ -33,8 +33,8 @@ func pointing(t *testing.T, to, name, settings string) (url, source string) {
 // scoped are settings that leave a source the ids on its own host.
 const scoped = `, "scope": ["HOST/"]`
 
-// TestOthersSource: a source that leads to the document of another source takes nothing of
-// that, wherever it stands in the configuration, and does not lift its quarantine.
+// TestOthersSource: a source that leads to the document of another source takes nothing
+// of that, wherever it stands in the configuration, and does not lift its quarantine.
 func TestOthersSource(t *testing.T) {
 	for name, sources := range map[string]string{
 		"before the other": `%[2]s, {"url": %[1]q, "protocol": "atom", "every": "10ms", "interval": "0s"}`,
@@ -131,7 +131,8 @@ func TestOthersHost(t *testing.T) {
 	}, r.stderr)
 }
 
-// TestSharedQuota: the sets to which one URL leads fill no more of the store than one may.
+// TestSharedQuota: the sets to which one URL leads fill no more of the store than one
+// may.
 func TestSharedQuota(t *testing.T) {
 	var sets strings.Builder
 	var ups []*upstream

@@ -170,8 +170,8 @@ func (p *relayCommand) owner(f *follower, key string) *follower {
 	return nil
 }
 
-// rightTo returns what right a URL of the configuration has to a source to which it leads:
-// anybody may name a document of somebody else.
+// rightTo returns what right a URL of the configuration has to a source to which it
+// leads: anybody may name a document of somebody else.
 func rightTo(key, url string) int {
 	switch {
 	case url == key:

@@ -87,8 +87,8 @@ func TestPayloadsWithoutSecret(t *testing.T) {
 	})
 }
 
-// TestManyNoticesAtOnce: a hub that sends many notices, and none to its end, takes no more
-// memory than 16 of them. The source of another one runs.
+// TestManyNoticesAtOnce: a hub that sends many notices, and none to its end, takes no
+// more memory than 16 of them. The source of another one runs.
 func TestManyNoticesAtOnce(t *testing.T) {
 	confirmed(t, func(f *fixture, form url.Values) {
 		var mu sync.Mutex

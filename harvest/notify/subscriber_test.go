@@ -155,8 +155,8 @@ func TestRetryAfterIsKept(t *testing.T) {
 	})
 }
 
-// TestASlowHubDelaysNoOther: to the slow one go two requests at a time, also if other hubs
-// redirect to it.
+// TestASlowHubDelaysNoOther: to the slow one go two requests at a time, also if other
+// hubs redirect to it.
 func TestASlowHubDelaysNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t)

@@ -207,8 +207,8 @@ func TestTwentyPayloadsAtOnce(t *testing.T) {
 	})
 }
 
-// TestPayloadsOfManySources: what waits of all sources is limited. Those of what is removed or
-// applied count no more.
+// TestPayloadsOfManySources: what waits of all sources is limited. Those of what is
+// removed or applied count no more.
 func TestPayloadsOfManySources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -254,8 +254,8 @@ func TestPayloadsOfManySources(t *testing.T) {
 	})
 }
 
-// TestPayloadsKeepNobodyWaiting: a source to which payloads come all the time does not keep
-// another one from its turn.
+// TestPayloadsKeepNobodyWaiting: a source to which payloads come all the time does not
+// keep another one from its turn.
 func TestPayloadsKeepNobodyWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const often, other = "https://often.example/", "https://other.example/"

@@ -240,9 +240,9 @@ func TestNoMoreSourcesRunAtOnceThanAllowed(t *testing.T) {
 	}
 }
 
-// TestRunsThatOnlyWait: hosts that answer slowly do not keep an honest source waiting, nor do
-// those that list without end. A run that makes progress counts for a quarter of an hour,
-// and so does any up to 16 times Concurrency.
+// TestRunsThatOnlyWait: hosts that answer slowly do not keep an honest source waiting,
+// nor do those that list without end. A run that makes progress counts for a quarter of
+// an hour, and so does any up to 16 times Concurrency.
 func TestRunsThatOnlyWait(t *testing.T) {
 	for name, tt := range map[string]struct {
 		slow     int

@@ -317,8 +317,8 @@ func (h *Handler) origin(source string) string {
 	return harvest.Host(harvest.Of(source))
 }
 
-// ofEach returns n of the sources at most, in their order: of those of one class as many of
-// each origin, so that one which leads to many hides no others.
+// ofEach returns n of the sources at most, in their order: of those of one class as many
+// of each origin, so that one which leads to many hides no others.
 func ofEach(all []Source, n int) []Source {
 	byClass := func(x, y Source) int { return cmp.Compare(urgency[y.Class], urgency[x.Class]) }
 	byName := func(x, y Source) int { return cmp.Or(byClass(x, y), cmp.Compare(x.Name, y.Name)) }

@@ -265,8 +265,8 @@ func TestTwoHundredSources(t *testing.T) {
 	})
 }
 
-// TestShares: of too many sources that fail, those to which one URL or one host leads hide no
-// others, whatever they are called.
+// TestShares: of too many sources that fail, those to which one URL or one host leads
+// hide no others, whatever they are called.
 func TestShares(t *testing.T) {
 	for name, origin := range map[string]func(string) string{
 		"by host": nil,

@@ -13,8 +13,8 @@ type logItem struct {
 }
 
 // mergeLogs yields the entries of several logs by time; of entries with one time, that of
-// the earlier log comes first. It holds one entry of each. The first error ends it; from is
-// then the log that failed.
+// the earlier log comes first. It holds one entry of each. The first error ends it; from
+// is then the log that failed.
 func mergeLogs(logs []iter.Seq2[websync.Item, error]) iter.Seq2[logItem, error] {
 	return func(yield func(logItem, error) bool) {
 		type puller struct {

@@ -158,8 +158,8 @@ type owned struct {
 	scoped bool         // a member that has the id in its scope states it, or has done so
 }
 
-// lookup returns who owns some ids of the union, by the members' records of them, and calls
-// see with each. listed are the records of the member i. Any member may state long
+// lookup returns who owns some ids of the union, by the members' records of them, and
+// calls see with each. listed are the records of the member i. Any member may state long
 // descriptions of any ids: lookup holds the records of one member at a time.
 func (ms *members) lookup(ctx context.Context, ids []string, i int, listed []websync.Item,
 	see func(member, n int, item *websync.Item)) ([]owned, error) {
@@ -222,8 +222,8 @@ func (ms *members) lookupIn(ctx context.Context, i int, ids []string) ([]websync
 	return found, nil
 }
 
-// claim makes a member the owner of an id of the union, if it is that by its record rather
-// than the members before it.
+// claim makes a member the owner of an id of the union, if it is that by its record
+// rather than the members before it.
 func (ms *members) claim(i int, id string, item *websync.Item, o *owned) {
 	m := &ms.list[i]
 	if !m.mayState(id) {

@@ -16,15 +16,15 @@ import (
 	"github.com/websync-go/websync/harvest"
 )
 
-// A position is how far the log of each Catalog was read, in the order of the members, and
-// with which options. A Checkpoint holds it.
+// A position is how far the log of each Catalog was read, in the order of the members,
+// and with which options. A Checkpoint holds it.
 type position struct {
 	Options string   `json:"options"`
 	Logs    []cursor `json:"logs"`
 }
 
-// A cursor is the position after an entry of a log. The entry may be of any source, so the
-// cursor may stand at the end of the log.
+// A cursor is the position after an entry of a log. The entry may be of any source, so
+// the cursor may stand at the end of the log.
 type cursor struct {
 	Sources    string      `json:"sources"` // a digest of those of the members
 	Generation uint64      `json:"generation"`
@@ -52,8 +52,8 @@ var errStopped = errors.New("the loop over the events has ended")
 
 var errCompacted = errors.New("a member was compacted while it was listed")
 
-// How many ids are looked up at once: fewer of long records. Those of other members may be
-// long, too.
+// How many ids are looked up at once: fewer of long records. Those of other members may
+// be long, too.
 const (
 	batchSize  = 32
 	batchBytes = 256 << 10

@@ -14,8 +14,8 @@ type Set struct {
 	read  map[Key]string // the requested URL by the URL after a redirect
 }
 
-// A Key is a digest of the canonical form of a URL; equivalent URLs have the same. However
-// long the URLs are, a Set is short.
+// A Key is a digest of the canonical form of a URL; equivalent URLs have the same.
+// However long the URLs are, a Set is short.
 type Key [16]byte
 
 // KeyOf returns the Key of a URL.
